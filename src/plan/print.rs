@@ -269,6 +269,9 @@ fn each_of(list: Option<&String>) -> String {
 fn kind(action: &write::Action) -> &'static str {
     match (&action.kind, &action.at) {
         (ActionKind::Put { .. }, None) => "put",
+        (ActionKind::Put { .. }, Some(write::Element { map: Some(_), .. })) => "put an entry of",
+        (ActionKind::Update { .. }, Some(write::Element { map: Some(_), .. })) => "update an entry of",
+        (ActionKind::Delete { .. }, Some(write::Element { map: Some(_), .. })) => "delete an entry of",
         (ActionKind::Put { .. }, Some(_)) => "put an element of",
         (ActionKind::Update { moves: true, .. }, None) => "move",
         (ActionKind::Update { .. }, None) => "update",

@@ -9,6 +9,7 @@
 //! it, and must then be right.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+mod counters;
 mod gateway_copy;
 mod lossy;
 mod lost_answers;

@@ -120,6 +120,7 @@ impl Case {
 
     /// Removes from the schema what no operation uses.
     fn prune(&mut self) {
+        self.schema.of_maps = 0;
         let used: Vec<usize> = (0..self.schema.mutations.len())
             .filter(|at| self.operations.iter().any(|one| one.mutation == *at))
             .collect();
@@ -174,7 +175,15 @@ pub const WRITERS: usize = 16;
 
 /// A random operation.
 fn operation(rng: &mut Rng, schema: &Schema, writer: Option<usize>) -> Operation {
-    let mutation = rng.usize(..schema.mutations.len());
+    // Whether it is about a map is chosen beside the rest.
+    let mut beside = rng.clone();
+    let mut own = rng.usize(..schema.mutations.len() - schema.of_maps);
+    let mut rng = rng;
+    if schema.of_maps > 0 && chance(&mut beside, 30) {
+        own = schema.mutations.len() - 1 - beside.usize(..schema.of_maps);
+        rng = &mut beside;
+    }
+    let mutation = own;
     let arguments = match schema.mutations[mutation].is_listed {
         true => {
             let count = rng.usize(..4);
@@ -267,8 +276,10 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
     let selection = match mutation.returns {
         Returns::Item(action) | Returns::Items(action) => {
             let fields = ty(mutation.actions[action].item).fields.iter();
-            let one = |kind: Kind, name: &str| {
-                if kind == Kind::Parts { format!("{name} {{ id text count }}") } else { name.to_owned() }
+            let one = |kind: Kind, name: &str| match kind {
+                Kind::Parts | Kind::Tally => format!("{name} {{ id text count }}"),
+                Kind::Counts => format!("{name} {{ day n }}"),
+                _ => name.to_owned(),
             };
             format!(" {{ {} }}", fields.map(|field| one(field.kind, &field.name)).collect::<Vec<_>>().join(" "))
         }

@@ -2,7 +2,7 @@
 //! not the code.
 
 use crate::random_schema::keys::{self, Attributes, NUMBER, Values};
-use crate::random_schema::mutations::{Action, Clause, Condition, LIST, Mutation, Returns, Source, Verb};
+use crate::random_schema::mutations::{Action, Clause, Condition, Entry, LIST, Mutation, Returns, Source, Verb};
 use crate::random_schema::{Constraint, DefaultPart, Field, ItemType, Kind, Part, Schema};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -405,7 +405,7 @@ impl Run<'_> {
                     });
                     set.map(|(field, by)| (field.clone(), Source::Argument(by.clone()))).collect()
                 }
-                Verb::Append | Verb::ChangeElement => Vec::new(),
+                Verb::Append | Verb::ChangeElement | Verb::Entry(..) => Vec::new(),
                 _ => action.values.clone(),
             }
         };
@@ -472,6 +472,10 @@ impl Run<'_> {
                     renewed.retain(|other| other.name != clause.field());
                 }
             }
+            Verb::Entry(map, entry) => {
+                set(map, self.entries((ty.field(map).kind, map), *entry, before)?);
+                renewed.clear();
+            }
             _ => {
                 set("parts", self.parts(action, before)?);
                 // The item's own fields do not change.
@@ -529,6 +533,36 @@ impl Run<'_> {
         }
     }
 
+    /// The list of a map's objects after an action on one of them.
+    fn entries(&self, (kind, map): (Kind, &str), entry: Entry, before: &Values) -> Result<Value, Refusal> {
+        let mut entries = before.get(map).and_then(Value::as_array).cloned().unwrap_or_default();
+        let (key, number) = (kind.map_key(), if kind == Kind::Counts { "n" } else { "count" });
+        if entry == Entry::Put {
+            let part = with_part_defaults(&self.arguments["input"]);
+            if entries.iter().any(|other| other[key] == part[key]) {
+                return Err(CONFLICT);
+            }
+            entries.push(part);
+            return Ok(json!(entries));
+        }
+        let meant = entries.iter().position(|other| other[key] == self.arguments["part"]);
+        if entry == Entry::Remove {
+            entries.remove(meant.ok_or(MISSING)?);
+            return Ok(json!(entries));
+        }
+        let meant = meant.unwrap_or_else(|| {
+            entries.push(json!({ key: self.arguments["part"], number: 0 }));
+            entries.len() - 1
+        });
+        if entry == Entry::Add {
+            let sum = entries[meant][number].as_i64().unwrap() + self.arguments["more"].as_i64().unwrap();
+            entries[meant][number] = json!(sum);
+        } else if let Some(text) = self.arguments.get("text") {
+            entries[meant]["text"] = text.clone();
+        }
+        Ok(json!(entries))
+    }
+
     /// The list of embedded objects after an action on one of them.
     fn parts(&self, action: &Action, before: &Values) -> Result<Value, Refusal> {
         let mut parts = before.get("parts").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -574,6 +608,13 @@ fn normal(kind: Kind, value: Value) -> Value {
             json!(elements)
         }
         (Kind::Parts, Value::Array(parts)) => json!(parts.iter().map(with_part_defaults).collect::<Vec<_>>()),
+        (kind, Value::Array(entries)) if kind.is_map() => {
+            let with_defaults =
+                |entry: &Value| if kind == Kind::Tally { with_part_defaults(entry) } else { entry.clone() };
+            let mut entries: Vec<Value> = entries.iter().map(with_defaults).collect();
+            entries.sort_by_key(|entry| entry[kind.map_key()].as_str().unwrap().to_owned());
+            json!(entries)
+        }
         (_, value) => value,
     }
 }
@@ -595,7 +636,7 @@ fn with_default(ty: &ItemType, field: &Field, given: &Values) -> Option<Value> {
         return Some(value.clone());
     }
     let Some(default) = &field.default else {
-        return (matches!(field.kind, Kind::Log | Kind::Parts) && field.non_null).then(|| json!([]));
+        return (matches!(field.kind, Kind::Log | Kind::Parts | Kind::Counts) && field.non_null).then(|| json!([]));
     };
     let mut text = String::new();
     for part in &default.parts {
@@ -617,7 +658,7 @@ fn with_default(ty: &ItemType, field: &Field, given: &Values) -> Option<Value> {
 /// An item as a response shows it, all fields selected.
 pub fn shown(ty: &ItemType, values: &Values) -> Value {
     let of = |field: &Field| match (field.kind, values.get(&field.name)) {
-        (Kind::Parts, Some(Value::Array(parts))) => {
+        (Kind::Parts | Kind::Tally, Some(Value::Array(parts))) => {
             let part = |part: &Value| json!({ "id": part["id"], "text": part["text"], "count": part["count"] });
             json!(parts.iter().map(part).collect::<Vec<_>>())
         }

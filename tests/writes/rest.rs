@@ -105,6 +105,17 @@ fn value(kind: Kind, attribute: &Value) -> Value {
         Kind::NumberId => attribute["N"].clone(),
         Kind::Set => attribute["SS"].clone(),
         Kind::Log => list(attribute).iter().map(|text| text["S"].clone()).collect(),
+        Kind::Tally | Kind::Counts => {
+            let entry = |(key, entry): (&String, &Value)| {
+                let mut object = match kind {
+                    Kind::Tally => value(Kind::Parts, &json!({ "L": [entry] }))[0].clone(),
+                    _ => json!({ "n": value(Kind::Int, entry) }),
+                };
+                object[kind.map_key()] = json!(key);
+                object
+            };
+            attribute["M"].as_object().unwrap().iter().map(entry).collect()
+        }
         Kind::Parts | Kind::Part | Kind::Number => {
             let part = |part: &Value| -> Value {
                 let fields = part["M"].as_object().unwrap().iter();

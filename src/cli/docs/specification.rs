@@ -125,7 +125,7 @@ fn holders(model: &Model, embedded: &str) -> Vec<String> {
     for object in model.types.values() {
         for field in object.fields.values() {
             let FieldKind::Stored(stored) = &field.kind else { continue };
-            if matches!(&stored.value, ValueType::Embedded(name) if name == embedded) {
+            if stored.value.embedded().is_some_and(|name| name == embedded) {
                 holders.push(code(&format!("{}.{}", object.name, field.name)));
             }
         }
@@ -219,6 +219,7 @@ fn kept(value: &ValueType, list: bool) -> String {
             "B" => "BS",
             _ => "SS",
         },
+        ValueType::Map(form) => return format!("M by {}", code(&form.by.field)),
         _ if list => "L",
         ValueType::Int | ValueType::Float | ValueType::Long | ValueType::Decimal => "N",
         ValueType::DateTime(Moment::EpochSeconds) => "N, seconds since 1970",

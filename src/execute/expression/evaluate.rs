@@ -120,7 +120,7 @@ fn in_key(item: &Item, field: &KeyField) -> Option<Attribute> {
 }
 
 /// What an item has at a path.
-pub(super) fn at<'i>(item: &'i Item, path: &[Segment]) -> Option<&'i Attribute> {
+pub(in crate::execute) fn at<'i>(item: &'i Item, path: &[Segment]) -> Option<&'i Attribute> {
     let (Segment::Attribute(first), rest) = path.split_first()? else { return None };
     rest.iter().try_fold(item.get(first)?, |value, segment| match (value, segment) {
         (Attribute::M(map), Segment::Attribute(name)) => map.get(name),

@@ -50,6 +50,10 @@ impl Default for Changes {
     }
 }
 
+/// An object inside an item that an update makes, because it is missing: its path and what it has. `None`: none of its
+/// fields gets a value, so that there is none to make.
+pub type MadeObject = (Vec<Segment>, Option<Attribute>);
+
 /// An attribute that no item has.
 const NOTHING: &str = "_";
 
@@ -95,12 +99,19 @@ impl Changes {
         self.form.tells_null()
     }
 
-    /// The changes of an update with the values of a request. The error is a sentence for the caller: an argument does
-    /// not fit its use.
-    pub fn new(model: &Model, update: &Update, scope: &Scope<'_>, form: StoredForm) -> Result<Self, String> {
+    /// The changes of an update with the values of a request, and with the objects that it makes. The error is a
+    /// sentence for the caller: an argument does not fit its use.
+    pub fn new(
+        model: &Model,
+        (update, made): (&Update, &[MadeObject]),
+        scope: &Scope<'_>,
+        form: StoredForm,
+    ) -> Result<Self, String> {
         let mut changes = Self::default();
         let mut values = Values { model, scope, form };
-        for (path, value) in &update.set {
+        // What an object is made of is not set or removed in it.
+        let is_apart = |path: &Path| !made.iter().any(|(object, _)| path.segments.starts_with(object));
+        for (path, value) in update.set.iter().filter(|(path, _)| is_apart(path)) {
             match values.set_value(path, value)? {
                 Assignment::Nothing => {}
                 Assignment::Null => changes.claim(&path.segments, |changes, path| changes.remove.push(path))?,
@@ -110,7 +121,10 @@ impl Changes {
                 })?,
             }
         }
-        for path in &update.remove {
+        for (path, object) in made {
+            object.iter().for_each(|object| _ = changes.set(path, object.clone()));
+        }
+        for path in update.remove.iter().filter(|path| is_apart(path)) {
             changes.claim(&path.segments, |changes, path| changes.remove.push(path))?;
         }
         for (path, operand) in &update.add {

@@ -50,7 +50,7 @@ fn changes(update: &Update, arguments: Value) -> Result<Changes, String> {
     let Value::Object(arguments) = arguments else { panic!("no arguments") };
     Changes::new(
         &model(),
-        update,
+        (update, &[]),
         &Scope { arguments: &arguments, now: &now(), caller: &Caller::anonymous() },
         StoredForm::default(),
     )
@@ -326,7 +326,7 @@ fn further_changes_never_name_a_path_twice() {
     assert_eq!(
         super::Changes::new(
             &model(),
-            &twice,
+            (&twice, &[]),
             &Scope { arguments: &Map::new(), now: &now(), caller: &Caller::anonymous() },
             StoredForm::default()
         )

@@ -13,6 +13,7 @@ use apollo_compiler::ast::Type;
 use fastrand::Rng;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 fn load(text: &str) -> Model {
     crate::schema::load("schema.graphql", text, &|_| None)
@@ -443,6 +444,16 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
             }
             Value::Array(values)
         }
+        (Type::List(_) | Type::NonNullList(_), ValueType::Map(form)) => {
+            let mut objects: BTreeMap<String, Value> = BTreeMap::new();
+            for _ in 0..rng.usize(..4) {
+                let mut object = random_values(model, &model.types[&form.element], rng);
+                let key = format!("{}k", object[&form.by.field].as_str().unwrap_or_default());
+                object.insert(form.by.field.clone(), json!(key));
+                objects.insert(key, Value::Object(object));
+            }
+            objects.into_values().collect()
+        }
         (Type::List(element) | Type::NonNullList(element), _) => {
             let null = |rng: &mut Rng| !element.is_non_null() && rng.u8(..4) == 0;
             let one = |rng: &mut Rng| if null(rng) { Value::Null } else { random(model, element, kind, false, rng) };
@@ -490,7 +501,7 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
             }
         },
         (_, ValueType::LocalDateTime) => json!(&instant_text(rng.i64(0..253_402_300_799_999)).unwrap()[..19]),
-        (_, ValueType::Set(_)) => panic!("a set is a list"),
+        (_, ValueType::Set(_) | ValueType::Map(_)) => panic!("it is a list"),
         (_, ValueType::Spread(_) | ValueType::Claim) => panic!("it is no field"),
     }
 }

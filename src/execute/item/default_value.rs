@@ -81,7 +81,7 @@ fn read(kind: &ValueType, text: &str) -> Option<Value> {
             from_json().and_then(|value| kind.coerce(&value).ok())
         }
         ValueType::Json => Some(from_json().unwrap_or_else(|| Value::from(text))),
-        ValueType::Embedded(_) => from_json().filter(|value| value.is_array() || value.is_object()),
+        ValueType::Embedded(_) | ValueType::Map(_) => from_json().filter(|value| value.is_array() || value.is_object()),
         ValueType::Set(element) => match from_json() {
             Some(list @ Value::Array(_)) => kind.coerce(&list).ok(),
             _ => Some(Value::Array(vec![read(element, text)?])),

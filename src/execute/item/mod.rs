@@ -8,6 +8,7 @@ pub mod identity;
 pub mod index_keys;
 mod key_condition;
 pub mod key_values;
+pub mod places;
 pub mod replicas;
 pub mod strays;
 pub mod unique;

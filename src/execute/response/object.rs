@@ -5,8 +5,9 @@ use super::writer::{PathStep, Place, ValueFault, Writer, json};
 use crate::execute::error::ErrorCode;
 use crate::execute::read::state::Present;
 use crate::execute::read::state::access::GuardOutcome;
-use crate::execute::values::decode;
+use crate::execute::values::{decode, entries};
 use crate::plan::tree::*;
+use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Attribute;
 use crate::table::json::string::push_json_text;
 use apollo_compiler::ast::Type;
@@ -234,7 +235,13 @@ impl<'a> Writer<'a> {
             (rows.unwrap_or(at.space), row)
         };
         match item.and_then(|item| decode::find(reader, item)) {
-            Some(decode::StoredValue::Attribute(attribute)) => self.maps(&output.ty, attribute, object, &mut place),
+            Some(decode::StoredValue::Attribute(attribute)) => match &reader.stored.value {
+                ValueType::Map(form) => match entries::objects(form, attribute) {
+                    Some(objects) => self.maps(&output.ty, &Attribute::L(objects), object, &mut place),
+                    None => Err(self.misfit(&output.ty, attribute)),
+                },
+                _ => self.maps(&output.ty, attribute, object, &mut place),
+            },
             _ => self.absent(&output.ty, &object.type_name, &reader.field),
         }
     }

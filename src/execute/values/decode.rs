@@ -1,6 +1,7 @@
 //! Attributes → GraphQL values: where an item holds a field, and its value.
 
 use super::bound::BoundValue;
+use super::entries;
 use crate::plan::tree::{FieldReader, StoredPlace};
 use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::date_time::instant_text;
@@ -97,6 +98,10 @@ pub fn typed_value(
     };
     match (ty, kind, attribute) {
         (_, _, Attribute::Null) => Ok(None),
+        (Type::List(item) | Type::NonNullList(item), ValueType::Map(form), map) => {
+            let (object, objects) = (ValueType::Embedded(form.element.clone()), entries::objects(form, map));
+            each(&objects.ok_or(UnreadValue)?, &|value| typed_value(item, &object, value, single))
+        }
         (Type::List(_) | Type::NonNullList(_), ValueType::Set(element), set) => {
             each(&elements(set).ok_or(UnreadValue)?, &|value| one(element, value))
         }
@@ -108,14 +113,17 @@ pub fn typed_value(
     }
 }
 
-/// The elements of an embedded object (one) or of a list of objects. An element that is no map becomes an empty one, so
-/// that positions stay.
+/// The elements of an embedded object (one), of a list of objects or of a map of them. An element that is no map
+/// becomes an empty one, so that positions stay.
 pub fn maps(reader: &FieldReader, item: &Item) -> Vec<Arc<Item>> {
     let map = |attribute: &Attribute| match attribute {
         Attribute::M(map) => Arc::new(map.clone()),
         _ => Arc::new(Item::new()),
     };
     match find(reader, item) {
+        Some(StoredValue::Attribute(entries)) if let ValueType::Map(form) = &reader.stored.value => {
+            entries::objects(form, entries).unwrap_or_default().iter().map(map).collect()
+        }
         Some(StoredValue::Attribute(Attribute::L(elements))) => elements.iter().map(map).collect(),
         Some(StoredValue::Attribute(single @ Attribute::M(_))) => vec![map(single)],
         _ => Vec::new(),

@@ -43,7 +43,7 @@ pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
         ValueType::Binary => base64::engine::general_purpose::STANDARD.decode(value.as_str()?).ok().map(Attribute::B),
         ValueType::Json => json(value, MAX_DEPTH),
         ValueType::Set(element) => attribute(element, value),
-        ValueType::Embedded(_) => None,
+        ValueType::Embedded(_) | ValueType::Map(_) => None,
         _ => kind.to_text(value).map(|text| Attribute::S(text.into())),
     }
 }

@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod decode;
 pub mod encode;
+pub mod entries;
 pub mod expiry;
 pub mod invalid_value;
 pub mod stored_values;

@@ -3,9 +3,11 @@
 
 use crate::execute::values::decode::{self, UnreadValue};
 use crate::execute::values::encode;
+use crate::execute::values::entries;
 use crate::execute::values::invalid_value::InvalidValue;
 use crate::schema::model::{Field, Model};
 use crate::schema::scalar::aws::AwsScalar;
+use crate::schema::scalar::form::MapForm;
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
@@ -22,6 +24,7 @@ pub fn stored_field(
         (_, Value::Null) => Ok(None),
         (Type::List(element) | Type::NonNullList(element), Value::Array(values)) => match kind {
             ValueType::Set(kind) => set(kind, values),
+            ValueType::Map(form) => map(model, form, values).map(Some),
             _ => list(values, |value| stored_field(model, element, kind, value)),
         },
         (Type::List(_) | Type::NonNullList(_), _) => Err(InvalidValue::here("It must be a list.")),
@@ -36,6 +39,8 @@ pub fn stored_value(model: &Model, kind: &ValueType, value: &Value) -> Result<Op
         (ValueType::Json, _) => single(model, kind, value),
         (ValueType::Set(element), Value::Array(values)) => set(element, values),
         (ValueType::Set(element), _) => set(element, std::slice::from_ref(value)),
+        (ValueType::Map(form), Value::Array(values)) => map(model, form, values).map(Some),
+        (ValueType::Map(form), _) => map(model, form, std::slice::from_ref(value)).map(Some),
         (_, Value::Array(values)) => list(values, |value| stored_value(model, kind, value)),
         _ => single(model, kind, value),
     }
@@ -151,6 +156,21 @@ fn set(element: &ValueType, values: &[Value]) -> Result<Option<Attribute>, Inval
         Some(set) => Ok(Some(set)),
         None => Err(InvalidValue::here(format!("A set cannot hold values of type {}.", element.name()))),
     }
+}
+
+/// A list of objects as the map that keeps it.
+fn map(model: &Model, form: &MapForm, values: &[Value]) -> Result<Attribute, InvalidValue> {
+    let object = |(position, value): (usize, &Value)| match value {
+        Value::Object(fields) => {
+            stored_object(model, &form.element, fields).map_err(|invalid| invalid.within(&position.to_string()))
+        }
+        Value::Null => {
+            let message = "It cannot hold null, because it is stored as a map.";
+            Err(InvalidValue::here(message).within(&position.to_string()))
+        }
+        _ => Err(InvalidValue::here("It must be an object.").within(&position.to_string())),
+    };
+    entries::map(form, values.iter().enumerate().map(object).collect::<Result<_, _>>()?)
 }
 
 fn unfit(kind: &ValueType, value: &Value) -> InvalidValue {

@@ -105,6 +105,8 @@ enum Outcome {
     /// An item is in another form than Keyfold writes, so that it is read. The error if that is not why its change was
     /// refused.
     OtherForm(Option<FieldErrors>),
+    /// Items lack what the write changes a part of. As they came back, they tell what makes it.
+    Unplaced(Vec<(ItemPlace, Arc<Item>)>),
 }
 
 /// The attempts of a write.
@@ -146,6 +148,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 Ok(Outcome::Queue(place)) => self.queue(place).await,
                 Ok(Outcome::Raced(place)) => self.race(place).await,
                 Ok(Outcome::OtherForm(unfit)) => self.read_form(unfit).await,
+                Ok(Outcome::Unplaced(items)) => self.take_form(items).await,
                 Err(field_errors) => return self.refuse(field_errors).await,
             };
             if !goes_on {
@@ -302,6 +305,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 Ok(Outcome::Raced(place))
             }
             Ok(Following::OtherForm) => Ok(Outcome::OtherForm(None)),
+            Ok(Following::Unplaced(items)) => Ok(Outcome::Unplaced(items)),
             Ok(Following::Expired(items)) => {
                 cascade::clear_expired(self.job, &items).await.map_err(|error| vec![field_error(error)])?;
                 Ok(Outcome::Raced(None))
@@ -346,6 +350,17 @@ impl<'a, 'j> Attempts<'a, 'j> {
     async fn read_form(&mut self, unfit: Option<FieldErrors>) -> bool {
         self.unfit = unfit;
         if !std::mem::replace(&mut self.earlier.as_stored, true) {
+            return true;
+        }
+        self.races += 1;
+        self.pause().await
+    }
+
+    /// The next attempt takes the items as they came back. One that has changed since then is waited for.
+    async fn take_form(&mut self, items: Vec<(ItemPlace, Arc<Item>)>) -> bool {
+        let is_first = self.earlier.came_back.is_empty();
+        self.earlier.came_back.extend(items);
+        if is_first {
             return true;
         }
         self.races += 1;

@@ -90,6 +90,7 @@ impl OperationCost {
         let single_writes = if declared.idempotency.is_some() { SingleWrites::Transaction } else { single_writes };
         let counted = CountedWrite { model, declared, write, variables, single_writes, values };
         self.waves += 1;
+        let before = (self.calls, self.read_units, self.write_units, self.fields.len());
         let mut sum = WriteSum::default();
         let of_field = lookups_of_field(model, &write.field);
         sum.reads = of_field;
@@ -127,6 +128,9 @@ impl OperationCost {
         let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
         let is_call = sum.parts <= 1 && !cascades && single_writes == SingleWrites::Call;
         self.add_sum(&write.field, &sum, is_call);
+        if declared.actions.iter().any(Action::may_lack_place) {
+            self.add_again(before);
+        }
         seeds
     }
 
@@ -169,6 +173,18 @@ impl OperationCost {
                     }
                 }
             }
+        }
+    }
+
+    /// Adds all of a write once more, which is drafted again of the item that came back. Before it, there were these
+    /// calls, read units, write units and fields.
+    fn add_again(&mut self, (calls, read_units, write_units, fields): (u64, f64, f64, usize)) {
+        self.calls = self.calls.saturating_add(self.calls.saturating_sub(calls));
+        self.read_units += self.read_units - read_units;
+        self.write_units += self.write_units - write_units;
+        for field in self.fields.iter_mut().skip(fields) {
+            field.calls = field.calls.saturating_mul(2);
+            field.units *= 2.0;
         }
     }
 
@@ -358,7 +374,9 @@ fn reads_first(action: &Action, cost: &ActionCost, unread: bool) -> bool {
         (ActionKind::Update { moves: true, .. }, None) => true,
         (ActionKind::Update { .. }, None) => by_key && cost.needs_item,
         (ActionKind::Delete { .. }, None) => by_key && !unread,
-        (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
+        (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => {
+            element.by.is_some() && element.map.is_none()
+        }
         (ActionKind::Put { .. }, Some(_)) | (ActionKind::Check, _) => false,
     }
 }

@@ -172,9 +172,9 @@ impl<'a> Builder<'a> {
                         return Ok(OutputValue::Leaf(ValueLocation::Known(source, stored.value.clone())));
                     }
                 };
-                match &stored.value {
-                    ValueType::Embedded(name) => self.embedded(of, held, self.type_named(name)?, &collected.sets),
-                    _ => Ok(OutputValue::Leaf(held)),
+                match stored.value.embedded() {
+                    Some(name) => self.embedded(of, held, self.type_named(name)?, &collected.sets),
+                    None => Ok(OutputValue::Leaf(held)),
                 }
             }
             FieldKind::Nodes(nodes) => self.nodes(of, field, nodes, collected),
@@ -223,12 +223,10 @@ impl<'a> Builder<'a> {
         let fields = self.context.fields(&ty.name, sets);
         fields.values().any(|collected| match ty.fields.get(collected.field.name.as_str()).map(|field| &field.kind) {
             Some(FieldKind::Find(_)) => true,
-            Some(FieldKind::Stored(stored)) => match &stored.value {
-                ValueType::Embedded(name) => {
-                    self.model.types.get(name).is_some_and(|ty| self.has_finds(ty, &collected.sets))
-                }
-                _ => false,
-            },
+            Some(FieldKind::Stored(stored)) => {
+                let ty = stored.value.embedded().and_then(|name| self.model.types.get(name));
+                ty.is_some_and(|ty| self.has_finds(ty, &collected.sets))
+            }
             _ => false,
         })
     }

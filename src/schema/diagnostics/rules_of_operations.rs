@@ -106,7 +106,7 @@ rules! { RULES_OF_OPERATIONS;
         "The table's key identifies the item: another key is another item. `@update(move: true)` moves an item to the key that its `set:` gives. Do not set `@version` fields either; Keyfold counts them. Nor does a write set a field that shows a constant of the type: every new item gets it.",
         r#"moveNote(userId: ID!, id: ID!, to: ID!): Note @update(move: true, set: { userId: "{to}" })"#;
     KF0710: "No key goes stale",
-        "When a field changes, Keyfold rewrites the index keys and `@unique` guards that contain it, so it must know the new value. The guards also have the time at which their item expires. Only DynamoDB knows the results of `a + b` and `if_not_exists`. A number that is the whole key may be the result of `a + b`.",
+        "When a field changes, Keyfold rewrites the index keys and `@unique` guards that contain it, so it must know the new value. The guards also have the time at which their item expires. It computes values, sums and differences of whole fields of the item, which it reads first. Only DynamoDB knows what else an expression gives, such as a part of an object or of a list. A number that is the whole key may be the result of `a + b`.",
         r#"@update(expression: "SET status = 'DONE', finishedAt = :now")"#;
     KF0711: "`if:` is a condition over the item",
         "`if:` is a DynamoDB condition on the item's stored fields, with `:arguments` and `:now`. It cannot compare a field that is only part of a key's text, but `attribute_exists` works on such a field.",
@@ -200,7 +200,7 @@ rules! { RULES_OF_OPERATIONS;
         "`@version` counts the writes of an item. It belongs on one Int field that is not part of a key.",
         r#"revision: Int! @version"#;
     KF0813: "A default with `on: WRITE` stays current",
-        "Keyfold recomputes a default with `on: WRITE` when a field that it uses changes. So no expression may set that field to a value that only DynamoDB knows, such as `SET n = n + 1`.",
+        "Keyfold recomputes a default with `on: WRITE` when a field that it uses changes. A value that follows from whole fields, as `SET n = n + 1`, it computes of the item, which it reads first. So no expression may set that field to a value that only DynamoDB knows, such as a part of an object or of a list.",
         r#"label: String @default(value: "{id}/{title}", on: WRITE)"#;
     KF0814: "A write checks every constraint",
         "A warning. Keyfold checks the values that it knows, and DynamoDB checks the numbers that it computes. Nothing checks these: a text or a list that an expression copies from another attribute, a sum of two attributes, and a field of an embedded object that an argument sets as a whole. Give the source the same `@constraint`: the other attribute, or the field of the input object. Or add a condition to `if:`.",

@@ -159,6 +159,9 @@ rules! { RULES_OF_TYPES;
     KF0310: "A scalar is Keyfold's or the schema's own",
         "A warning. The schema defines a scalar by a name that Keyfold knows, so it is a scalar of the schema's own: it takes any value, like `JSON`, and no key holds it. For Keyfold's scalar, leave the definition out, or write the one that `keyfold schema --directives` prints. For a scalar of your own, say which it is by `@specifiedBy(url:)`.",
         r#"scalar LocalDateTime @specifiedBy(url: "https://example.org/local-date-time")"#;
+    KF0311: "A map has a field for its keys",
+        "`stored: MAP` keeps a list of embedded objects as a map, and `by:` names the field of the objects that is the key of each entry: one that is never null, has a single value and is kept as text. With `value:`, the entries are no objects but the values of the only other field, which is a scalar or an enum and never null.",
+        r#"reactions: [Reaction!]! @attribute(stored: MAP, by: "kind")"#;
 
     KF0401: "A root field reads or writes",
         "Fields of `Query` need `@find`. Fields of `Mutation` need `@put`, `@update`, `@delete` or `@check`.",

@@ -31,7 +31,7 @@ pub fn literal_value(
     };
     match (literal, kind) {
         (TermKind::Null, _) => kept(Value::Null),
-        (_, ValueType::Embedded(_)) => unlike(None),
+        (_, ValueType::Embedded(_) | ValueType::Map(_)) => unlike(None),
         _ if subject.list => unlike(None),
         (TermKind::Boolean(bool), ValueType::Boolean | ValueType::Json) => kept(Value::from(*bool)),
         (TermKind::Text(_), ValueType::Boolean) => unlike(Some("Write true and false without quotes.")),

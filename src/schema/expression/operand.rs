@@ -57,6 +57,16 @@ impl Operand {
     }
 }
 
+impl Operand {
+    /// The path that it reads, to change it.
+    pub fn path_mut(&mut self) -> Option<&mut Path> {
+        match self {
+            Self::Path(path) | Self::Size(path) => Some(path),
+            Self::Argument(..) | Self::Claim(..) | Self::Now(_) | Self::Literal(..) => None,
+        }
+    }
+}
+
 /// The type that a value is stored as: that of the path that it is compared with or written to.
 #[derive(Debug, Clone)]
 pub struct ArgumentType(pub ValueType);

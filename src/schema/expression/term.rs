@@ -71,5 +71,7 @@ pub fn type_name(kind: &ValueType, list: bool) -> String {
     {
         return format!("{} that is kept {form}", type_name(kind, list));
     }
+    // A map is a list in the API, as its name says.
+    let list = list && !matches!(kind, ValueType::Map(_));
     if list { format!("[{}]", kind.name()) } else { kind.name() }
 }

@@ -2,13 +2,15 @@
 //! rules on written values. Plain data; must not know how it is run.
 
 use crate::schema::expression::condition::Condition;
-use crate::schema::expression::operand::Operand;
+use crate::schema::expression::operand::{Operand, Path};
 use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::Find;
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
+use crate::schema::scalar::form::MapForm;
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// The position of an element in its list, in the names of an action with `each:`.
 pub const INDEX: &str = "index";
@@ -233,6 +235,7 @@ impl Action {
         if let ActionKind::Update { expression: Some(expression), .. } = &self.kind {
             names.extend(expression.arguments());
         }
+        names.extend(self.at.iter().filter_map(|element| element.expression.as_ref()).flat_map(Update::arguments));
         for computed in self.values.values().filter_map(WrittenValue::computed) {
             computed.operands(&mut |operand| {
                 if let Operand::Argument(name, _) = operand {
@@ -246,6 +249,17 @@ impl Action {
     /// Whether it may give its item another key.
     pub fn moves(&self) -> bool {
         matches!(self.kind, ActionKind::Update { moves: true, .. })
+    }
+
+    /// Whether it changes something within an object of its item that may be missing, so that a first call may find
+    /// out.
+    pub fn may_lack_place(&self) -> bool {
+        let is_within = |path: &Path| path.segments.len() > 1;
+        let nested = match &self.kind {
+            ActionKind::Update { expression: Some(update), .. } => update.set.iter().any(|(path, _)| is_within(path)),
+            _ => false,
+        };
+        nested || self.at.as_ref().is_some_and(|element| element.map.is_some())
     }
 
     /// The position of the first of its alternatives, or its own.
@@ -398,7 +412,7 @@ impl WrittenValue {
     }
 }
 
-/// An element of an embedded list: `foods`, or `foods[id = :foodId]`.
+/// An element of an embedded list or an entry of a map: `foods`, or `foods[id = :foodId]`.
 #[derive(Debug, Clone)]
 pub struct Element {
     /// The list's field in the item type.
@@ -410,4 +424,8 @@ pub struct Element {
     /// How an element is chosen: one of its fields, the field's stored attribute, and the value that it must equal.
     /// `None` appends an element.
     pub by: Option<(String, String, Source)>,
+    /// The map that keeps the list, if one does. `by` is then the key of an entry.
+    pub map: Option<Arc<MapForm>>,
+    /// The expression of an update of an entry, with the paths that an object of its type has alone.
+    pub expression: Option<Update>,
 }

@@ -183,7 +183,8 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
 }
 
 fn has_text(declared: &Declared) -> bool {
-    !declared.ty.is_list() && !matches!(declared.value, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_))
+    let is_one = !matches!(declared.value, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_));
+    is_one && !declared.ty.is_list()
 }
 
 /// The fields with a default, in the order of the type, except that each comes after the fields that its default uses.

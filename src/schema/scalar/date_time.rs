@@ -73,6 +73,14 @@ pub fn clock_text(clock: PrimitiveDateTime, decimals: usize) -> Option<String> {
     Some(text)
 }
 
+/// What a clock shows, with as few decimals as hold it: at least so many, and in threes.
+pub fn fine_text(clock: PrimitiveDateTime, least: usize) -> Option<String> {
+    let nanos = clock.nanosecond();
+    let units = [(1_000_000_000, 0), (1_000_000, 3), (1_000, 6)];
+    let decimals = units.into_iter().find(|(unit, _)| nanos.is_multiple_of(*unit));
+    clock_text(clock, decimals.map_or(9, |(_, decimals)| decimals).max(least))
+}
+
 /// An instant in any accepted spelling, with so many decimals of the second; others are cut off.
 fn instant(text: &str, decimals: usize) -> Option<OffsetDateTime> {
     let (clock, length) = clock(text, decimals)?;

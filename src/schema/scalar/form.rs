@@ -1,4 +1,4 @@
-//! The forms in which other programs keep values. Must not know types, fields or keys.
+//! The forms in which items keep values. Must not know types, fields or keys.
 
 use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::time_form::TimeForm;
@@ -20,6 +20,26 @@ pub enum Form {
     Upper,
     /// A text or a number of a scalar of AWS AppSync, kept as it is. Only values of callers are checked.
     Aws(AwsScalar),
+}
+
+/// How a map keeps the objects of a list: the value of one of their fields is the key of each entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapForm {
+    /// The embedded type of the objects.
+    pub element: String,
+    /// The field whose values are the keys.
+    pub by: MapField,
+    /// The field whose values are the entries, if these are no objects.
+    pub value: Option<MapField>,
+}
+
+/// A field of the objects of a map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapField {
+    /// Its name.
+    pub field: String,
+    /// The attribute that it has in an object of its own.
+    pub attribute: String,
 }
 
 impl Form {

@@ -4,10 +4,11 @@
 use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::{
-    DATE_LENGTH, canonical_instant, clock_text, day_clock, instant_clock, is_canonical_instant, is_date, local_clock,
+    DATE_LENGTH, canonical_instant, clock_text, day_clock, fine_text, instant_clock, is_canonical_instant, is_date,
+    local_clock,
 };
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
-use crate::schema::scalar::form::Form;
+use crate::schema::scalar::form::{Form, MapForm};
 use crate::schema::scalar::json::{excerpt, integer, integer_text, numbers_fit};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::time_form::{TimeForm, Unit, usual};
@@ -53,6 +54,8 @@ pub enum ValueType {
     Embedded(String),
     /// A list stored as a DynamoDB set of this element type (`stored: SET`).
     Set(Box<ValueType>),
+    /// A list of embedded objects stored as a map by one of their fields (`stored: MAP`).
+    Map(Arc<MapForm>),
     /// A value in a form of its own, wherever it is kept: another type's.
     InForm(Box<ValueType>, Arc<Form>),
     /// The number of a shard or replica, from 0. Occurs only in key templates and in what binds the number.
@@ -100,6 +103,7 @@ impl ValueType {
             ValueType::Enum(values) => values.name.clone(),
             ValueType::Embedded(name) => name.clone(),
             ValueType::Set(element) => format!("[{}]", element.name()),
+            ValueType::Map(form) => format!("[{}]", form.element),
             ValueType::InForm(kind, form) => match **form {
                 Form::Aws(scalar) => scalar.name().to_owned(),
                 _ => kind.name(),
@@ -109,12 +113,21 @@ impl ValueType {
         }
     }
 
+    /// The type of the embedded object that a value is, or of those that its map holds.
+    pub fn embedded(&self) -> Option<&String> {
+        match self {
+            ValueType::Embedded(name) => Some(name),
+            ValueType::Map(form) => Some(&form.element),
+            _ => None,
+        }
+    }
+
     /// The text of a value in a key. It is canonical, so equal values have equal text. `None` for null and for values
     /// that do not fit. An enum value is given by its API name and written as its stored text.
     pub fn to_text(&self, value: &Value) -> Option<String> {
         let value = self.coerce(value).ok()?;
         match self {
-            ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => None,
+            ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Map(_) => None,
             ValueType::Enum(values) => values.stored.get(value.as_str()?).cloned(),
             ValueType::Float => canonical_float(value.as_f64()?),
             ValueType::Claim => value.as_str().map(claim_text::write),
@@ -132,7 +145,7 @@ impl ValueType {
     /// numbers may be in another spelling there; the canonical spelling is returned.
     pub fn from_text(&self, text: &str) -> Option<Value> {
         match self {
-            ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => None,
+            ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Map(_) => None,
             ValueType::Int | ValueType::Long => {
                 let integer: i64 = text.parse().ok()?;
                 // A number has only one text, so `+7`, `007` and `-0` are refused.
@@ -240,7 +253,7 @@ impl ValueType {
                 format!("it is one of {}", values.stored.keys().map(String::as_str).collect::<Vec<_>>().join(", "))
             }
             ValueType::Embedded(_) => "it is an object".to_owned(),
-            ValueType::Set(_) => "it is a list".to_owned(),
+            ValueType::Set(_) | ValueType::Map(_) => "it is a list".to_owned(),
             ValueType::InForm(kind, form) => match **form {
                 Form::Aws(scalar) => scalar.expectation().to_owned(),
                 _ => kind.expectation(),
@@ -328,7 +341,8 @@ impl ValueType {
 
     /// Whether equal values of both types, which are equal in the API, are kept in the same way.
     pub fn is_kept_as(&self, other: &ValueType) -> bool {
-        self.kept() == other.kept()
+        let by = |kind: &ValueType| if let ValueType::Map(form) = kind { Some(form.clone()) } else { None };
+        self.kept() == other.kept() && by(self) == by(other)
     }
 
     /// The value without what is finer than the type keeps: for what is computed, such as the time of a request. `None`
@@ -439,14 +453,6 @@ impl ValueType {
             (Form::Number | Form::Aws(_), _) => self.from_text(text),
         }
     }
-}
-
-/// What a clock shows, with as few decimals as hold it: at least so many, and in threes.
-fn fine_text(clock: PrimitiveDateTime, least: usize) -> Option<String> {
-    let nanos = clock.nanosecond();
-    let units = [(1_000_000_000, 0), (1_000_000, 3), (1_000, 6)];
-    let decimals = units.into_iter().find(|(unit, _)| nanos.is_multiple_of(*unit));
-    clock_text(clock, decimals.map_or(9, |(_, decimals)| decimals).max(least))
 }
 
 impl EnumValues {

@@ -40,7 +40,7 @@ pub enum Spelling {
 
 /// Whether a key can contain the type at all.
 pub fn is_key_type(kind: &ValueType) -> bool {
-    !matches!(kind, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_))
+    !matches!(kind, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Map(_))
 }
 
 /// Whether any text is a value of the type. What follows such a value must show where it ends.
@@ -152,7 +152,8 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
         | ValueType::String
         | ValueType::Json
         | ValueType::Embedded(_)
-        | ValueType::Set(_) => Vec::new(),
+        | ValueType::Set(_)
+        | ValueType::Map(_) => Vec::new(),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_find};
-use crate::schema::types::{forms, values};
+use crate::schema::types::{forms, maps, values};
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 
@@ -107,6 +107,7 @@ fn declared(
         rules: Rules::default(),
     };
     forms::apply(&mut declared, attribute.map(|directive| &**directive), &coordinate, findings);
+    maps::apply(draft, &mut declared, attribute.map(|directive| &**directive), &coordinate, findings);
     if table.is_some_and(|table| table.time_to_live.as_deref() == Some(&declared.attribute)) {
         time_to_live(&mut declared, &coordinate, findings);
     }

@@ -27,7 +27,8 @@ struct FormArguments {
 /// Gives a field the form that its `@attribute` says. `coordinate` is `Type.field`.
 pub fn apply(declared: &mut Declared, attribute: Option<&Directive>, coordinate: &str, findings: &mut Findings) {
     let given = FormArguments {
-        stored: attribute.and_then(|directive| name(directive, "stored")),
+        // A map is no form of its field's values.
+        stored: attribute.and_then(|directive| name(directive, "stored")).filter(|stored| stored.value != "MAP"),
         form: attribute.and_then(|directive| text(directive, "form")),
         kind: attribute.and_then(|directive| name(directive, "type")),
     };

@@ -87,9 +87,13 @@ fn object_of<'a>(schema: &'a Schema, name: &str) -> Option<&'a InputObjectType> 
 
 /// Whether a value of type `from` can be written to a field of type `to`; if not, why.
 pub fn writable(draft: &SchemaDraft, from: &ValueType, to: &ValueType) -> Result<(), String> {
+    if let (Some(from), Some(to)) = (from.embedded(), to.embedded())
+        && from == to
+    {
+        return Ok(());
+    }
     match (from, to) {
-        (ValueType::Embedded(from), ValueType::Embedded(to)) if from == to => Ok(()),
-        (ValueType::Embedded(from), ValueType::Embedded(to)) => {
+        (ValueType::Embedded(from), to) if let Some(to) = to.embedded() => {
             let unlike = || format!("`{from}` is not `{to}`");
             let object = object_of(draft.schema, from).ok_or_else(unlike)?;
             object_fits(draft, object, draft.records.get(to).ok_or_else(unlike)?, MAX_DEPTH)
@@ -116,15 +120,16 @@ fn object_fits(
             return Err(format!("no field matches `{}.{name}`", object.name));
         };
         let inner = field.ty.inner_named_type();
-        let sound = match (object_of(draft.schema, inner), &declared.value) {
-            (Some(input), ValueType::Embedded(to)) if depth > 0 => {
+        let to = &declared.value;
+        let sound = match (object_of(draft.schema, inner), to.embedded()) {
+            (Some(input), Some(to)) if depth > 0 => {
                 draft.records.get(to).map_or(Ok(()), |record| object_fits(draft, input, record, depth - 1))
             }
             // Objects nested deeper than anybody writes are left for the run to refuse.
-            (Some(_), ValueType::Embedded(_)) => Ok(()),
-            (Some(_), ValueType::Json) => Ok(()),
-            (Some(_), _) => Err(String::new()),
-            (None, to) => values::value_type(draft.schema, inner).map_or(Ok(()), |from| writable(draft, &from, to)),
+            (Some(_), Some(_)) => Ok(()),
+            (Some(_), None) if matches!(to, ValueType::Json) => Ok(()),
+            (Some(_), None) => Err(String::new()),
+            (None, _) => values::value_type(draft.schema, inner).map_or(Ok(()), |from| writable(draft, &from, to)),
         };
         if sound.is_err() || depth_of(&field.ty) != depth_of(&declared.ty) {
             return Err(format!("`{}.{name}` of type `{}` does not fit `{}`", object.name, field.ty, declared.ty));

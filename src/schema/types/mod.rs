@@ -8,5 +8,6 @@ pub mod fields;
 pub mod forms;
 pub mod inputs;
 pub mod kinds;
+pub mod maps;
 pub mod names;
 pub mod values;

@@ -61,6 +61,14 @@ impl<'a> ItemNames<'a> {
         inputs::input(self.draft.schema, self.field, first).is_none().then(|| record.get(field))?
     }
 
+    /// Whether an argument, or the field of a found item, may be null or missing.
+    pub fn may_be_null(&self, argument: &str) -> bool {
+        match self.found_field(argument) {
+            Some(declared) => !declared.ty.is_non_null(),
+            None => inputs::input(self.draft.schema, self.field, argument).is_none_or(|input| input.nullable),
+        }
+    }
+
     /// The stored field that a dotted path names.
     pub fn declared(&self, names: &[&str]) -> Option<&crate::schema::types::draft::Declared> {
         let (first, rest) = names.split_first()?;
@@ -69,10 +77,7 @@ impl<'a> ItemNames<'a> {
 
     /// The stored fields of an embedded object.
     pub fn embedded(&self, value: &ValueType) -> Option<&'a StoredFields> {
-        match value {
-            ValueType::Embedded(name) => self.draft.records.get(name),
-            _ => None,
-        }
+        self.draft.records.get(value.embedded()?)
     }
 
     /// A field that has no attribute, and that the text of the primary key gives back as it is.

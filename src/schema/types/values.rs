@@ -122,6 +122,8 @@ pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
             Form::Time(_) | Form::Text | Form::Lower | Form::Upper => Some(KeyType::S),
             Form::Number => Some(KeyType::N),
         },
-        V::LocalDateTime | V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Spread(_) | V::Claim => None,
+        V::LocalDateTime | V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Map(_) | V::Spread(_) | V::Claim => {
+            None
+        }
     }
 }

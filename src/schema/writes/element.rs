@@ -1,5 +1,5 @@
-//! `at:` of an action in; out: the list inside the item, `foods`, or one of its elements, `foods[id = :foodId]`. Must
-//! not know what is written.
+//! `at:` of an action in; out: the list or the map inside the item, `foods`, or one of its elements, `foods[id =
+//! :foodId]`. Must not know what is written.
 
 use super::acting::Acting;
 use super::directive::Verb;
@@ -12,13 +12,30 @@ use crate::schema::expression::lexer::{Token, tokens};
 use crate::schema::expression::operand::Comparator;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::Element;
+use crate::schema::scalar::form::MapForm;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::types::draft::StoredFields;
 use crate::schema::types::inputs::depth_of;
 use crate::schema::types::{inputs, values};
 use std::ops::Range;
+use std::sync::Arc;
 
-/// Checks `at:`; `None` if it has a mistake.
-pub fn read_element(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Option<Element> {
+/// An element, and its type with the fields that a write may give: all but the key that names an entry of a map.
+type WrittenElement = (Element, (String, StoredFields));
+
+/// Checks `at:`; the outer `None` if it has a mistake.
+pub fn read_at(acting: &Acting, findings: &mut Findings) -> Option<Option<WrittenElement>> {
+    let Some(written) = &acting.directive.at else { return Some(None) };
+    let element = read_element(acting, written, findings)?;
+    let mut record = acting.writing.draft.records.get(&element.element)?.clone();
+    if let (Some(map), Some(_)) = (&element.map, &element.by) {
+        record.shift_remove(&map.by.field);
+    }
+    let of = element.element.clone();
+    Some(Some((element, (of, record))))
+}
+
+fn read_element(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Option<Element> {
     let place = |range: &Range<usize>| span::within(acting.writing.draft.text, &written.span, range);
     let (words, mistakes) = tokens(&written.value);
     let words: Vec<(&Token, Span)> = words.iter().map(|word| (&word.token, place(&word.span))).collect();
@@ -45,30 +62,60 @@ pub fn read_element(acting: &Acting, written: &At<String>, findings: &mut Findin
             return None;
         }
     };
-    let (attribute, element) = list_of(acting, name, findings)?;
+    let (attribute, element, map) = list_of(acting, name, findings)?;
+    if let (Some(map), Some((field, _))) = (&map, &by) {
+        check_key(&name, (map, field), findings)?;
+    }
     let by = match by {
-        Some((field, value)) => Some(named_by(acting, &element, (field, value), findings)?),
+        Some((field, value)) => Some(named_by(acting, (&element, map.is_some()), (field, value), findings)?),
         None => None,
     };
-    check_use(acting, (&name, by.is_some()), &written.span, findings)?;
-    Some(Element { field: name.0.to_owned(), attribute, element, by })
+    let key = map.as_ref().map_or("id", |map| &map.by.field);
+    check_use(acting, (name.0, key, by.is_some()), findings)?;
+    check_expression(acting, map.is_some(), findings)?;
+    Some(Element { field: name.0.to_owned(), attribute, element, by, map, expression: None })
 }
 
-/// The attribute of a stored list of embedded objects, and their type.
-fn list_of(acting: &Acting, (name, span): (&str, &Span), findings: &mut Findings) -> Option<(String, String)> {
+/// The entries of a map have no other name than their key.
+fn check_key((list, _): &Named, (map, (field, span)): (&MapForm, &Named), findings: &mut Findings) -> Option<()> {
+    let key = &map.by.field;
+    if field == key {
+        return Some(());
+    }
+    let message = format!("`{list}` is stored as a map by `{key}`, so `{field}` does not find an entry");
+    findings.error(rules::KF0714, span, message, Some(format!("write `at: \"{list}[{key} = :{key}]\"`")));
+    None
+}
+
+/// Only an update of an entry of a map has an expression.
+fn check_expression(acting: &Acting, is_map: bool, findings: &mut Findings) -> Option<()> {
+    let directive = acting.directive;
+    if directive.expression.is_none() || (is_map && directive.verb == Verb::Update) {
+        return Some(());
+    }
+    let message =
+        format!("`expression:` does not go with this `{}`: `at:` sets fields of one element", directive.name());
+    findings.error(rules::KF0720, &directive.span, message, Some("leave `expression:` out".into()));
+    None
+}
+
+/// A stored list of embedded objects: its attribute, their type, and the map that keeps it.
+type ListOfObjects = (String, String, Option<Arc<MapForm>>);
+
+fn list_of(acting: &Acting, (name, span): (&str, &Span), findings: &mut Findings) -> Option<ListOfObjects> {
     let lists = || {
         let embedded = acting.record.iter().filter(|(_, declared)| depth_of(&declared.ty) == 1);
-        embedded.filter(|(_, declared)| matches!(declared.value, ValueType::Embedded(_))).map(|(name, _)| name.as_str())
+        embedded.filter(|(_, declared)| declared.value.embedded().is_some()).map(|(name, _)| name.as_str())
     };
     let declared = acting.record.get(name).filter(|_| lists().any(|list| list == name));
-    let Some((attribute, ValueType::Embedded(element))) =
-        declared.map(|declared| (&declared.attribute, &declared.value))
-    else {
+    let of = declared.and_then(|declared| Some((declared, declared.value.embedded()?)));
+    let Some((declared, element)) = of else {
         let message = format!("`{name}` is not a stored list of embedded objects in `{}`", acting.item);
         findings.error(rules::KF0714, span, message, suggest(name, lists()));
         return None;
     };
-    Some((attribute.clone(), element.clone()))
+    let map = if let ValueType::Map(map) = &declared.value { Some(map.clone()) } else { None };
+    Some((declared.attribute.clone(), element.clone(), map))
 }
 
 type Named<'a> = (&'a str, &'a Span);
@@ -76,7 +123,7 @@ type Named<'a> = (&'a str, &'a Span);
 /// The field that identifies an element, its attribute, and what it must equal.
 fn named_by(
     acting: &Acting,
-    element: &str,
+    (element, is_map): (&str, bool),
     ((field, field_span), (value, span)): (Named, (&Token, &Span)),
     findings: &mut Findings,
 ) -> Option<(String, String, Source)> {
@@ -113,7 +160,10 @@ fn named_by(
             }
             Source::Argument(input.name)
         }
-        Token::Text(text) if matches!(declared.value.plain(), ValueType::Id | ValueType::String) => {
+        Token::Text(text)
+            if matches!(declared.value.plain(), ValueType::Id | ValueType::String)
+                || (is_map && !text.is_empty() && declared.value.coerce(&text.as_str().into()).is_ok()) =>
+        {
             Source::Text(vec![TextPart::Literal(text.clone())])
         }
         _ => {
@@ -131,12 +181,7 @@ fn named_by(
 }
 
 /// A put appends an element, or with `replace: true` overwrites a named one. An update and a delete need a named one.
-fn check_use(
-    acting: &Acting,
-    ((list, _), names_one): (&Named, bool),
-    span: &Span,
-    findings: &mut Findings,
-) -> Option<()> {
+fn check_use(acting: &Acting, (list, key, names_one): (&str, &str, bool), findings: &mut Findings) -> Option<()> {
     let (message, help) = match (acting.directive.verb, names_one) {
         (Verb::Put, true) if !acting.directive.replace => (
             "`@put` appends an element, so `at:` names only the list".to_owned(),
@@ -144,14 +189,15 @@ fn check_use(
         ),
         (Verb::Put, false) if acting.directive.replace => (
             "`replace:` overwrites an element, so `at:` must name it".to_owned(),
-            format!("write `at: \"{list}[id = :id]\"`"),
+            format!("write `at: \"{list}[{key} = :{key}]\"`"),
         ),
         (Verb::Update | Verb::Delete, false) => (
             format!("`{}` works on one element, so `at:` must name it", acting.directive.name()),
-            format!("write `at: \"{list}[id = :id]\"`"),
+            format!("write `at: \"{list}[{key} = :{key}]\"`"),
         ),
         _ => return Some(()),
     };
+    let span = acting.directive.at.as_ref().map_or(&acting.directive.span, |at| &at.span);
     findings.error(rules::KF0714, span, message, Some(help));
     None
 }

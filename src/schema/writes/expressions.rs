@@ -11,10 +11,10 @@ use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::names::{ConditionMistake, Named, Names};
-use crate::schema::expression::operand::Operand;
+use crate::schema::expression::operand::{ArgumentType, Operand, Path, Segment};
 use crate::schema::expression::size::ExpressionSize;
 use crate::schema::expression::update::reader::{Change, UpdateNames};
-use crate::schema::expression::update::{Update, parser};
+use crate::schema::expression::update::{SetValue, Update, parser};
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::write::GivenValue;
 use crate::schema::scalar::value_type::ValueType;
@@ -26,6 +26,7 @@ use crate::schema::types::names::ItemNames;
 use crate::schema::writes::checks::unchecked;
 use crate::schema::writes::values;
 use indexmap::IndexMap;
+use serde_json::json;
 
 /// `if:`; the outer `None` is a mistake.
 pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Condition>> {
@@ -69,27 +70,42 @@ pub fn check_missing(acting: &Acting, condition: &Condition, findings: &mut Find
 /// `expression:` of an update; the outer `None` is a mistake.
 pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Update>> {
     let update = acting.directive.verb == Verb::Update;
-    let Some(written) = acting.directive.expression.as_ref().filter(|_| update) else { return Some(None) };
+    let whole = acting.directive.at.is_none();
+    let Some(written) = acting.directive.expression.as_ref().filter(|_| update && whole) else { return Some(None) };
     let names = ExpressionNames { names: acting.names(), is_new: false };
     match parser::parse(&written.value, &names) {
         Ok(parsed) => {
             check_size(parsed.update.size().excess(), "expression", written, findings)?;
+            let mut computed = IndexMap::new();
             let update = &parsed.update;
-            let check = |change: &Change| {
+            let mut check = |change: &Change| {
                 let Some(declared) = acting.record.get(&change.field) else { return true };
                 let place = span::within(acting.writing.draft.text, &written.span, &change.span);
                 let field = change.field.as_str();
-                FieldChange { acting, names: &names.names, update, field, declared, place }.check(findings)
+                let of_field = FieldChange { acting, names: &names.names, update, field, declared, place };
+                computed.extend(of_field.computed().map(|value| (change.field.clone(), value)));
+                of_field.check(computed.contains_key(field), findings)
             };
-            let sound: Vec<bool> = parsed.changes.iter().map(check).collect();
+            let sound: Vec<bool> = parsed.changes.iter().map(&mut check).collect();
             unchecked::warn_of_expression(acting, &parsed.update, (written, &parsed.changes), findings);
-            sound.iter().all(|sound| *sound).then_some(Some(parsed.update))
+            sound.iter().all(|sound| *sound).then(|| Some(with_computed(parsed.update, computed, acting)))
         }
         Err(mistakes) => {
             report(acting, (rules::KF0712, written), mistakes, findings);
             None
         }
     }
+}
+
+/// An update whose computed fields are in no clause.
+fn with_computed(mut update: Update, computed: IndexMap<String, SetValue>, acting: &Acting) -> Update {
+    let attribute = |field: &String| acting.record.get(field).map(|declared| declared.attribute.as_str());
+    let of_computed: Vec<&str> = computed.keys().filter_map(attribute).collect();
+    let is_apart = |path: &Path| !path.attribute().is_some_and(|own| of_computed.contains(&own));
+    update.set.retain(|(path, _)| is_apart(path));
+    update.add.retain(|(path, _)| is_apart(path));
+    update.computed = computed;
+    update
 }
 
 /// The values that the `expression:` of a put computes, by field; `None` is a mistake. Keyfold evaluates it, because
@@ -158,7 +174,7 @@ fn refuse_field(acting: &Acting, field: &str, declared: &Declared) -> Option<Ref
 }
 
 /// DynamoDB refuses longer expressions.
-fn check_size(excess: Option<String>, what: &str, written: &At<String>, findings: &mut Findings) -> Option<()> {
+pub fn check_size(excess: Option<String>, what: &str, written: &At<String>, findings: &mut Findings) -> Option<()> {
     let Some(excess) = excess else { return Some(()) };
     findings.error(
         rules::KF0439,
@@ -195,7 +211,7 @@ fn report(
 const LEAVE_OUT: &str = "leave it out";
 
 /// How Keyfold comes to know the new value of a field.
-const SAY_VALUE: &str = "set it to an argument, a literal or `:now`, or remove it";
+const SAY_VALUE: &str = "set it to an argument, a literal, `:now` or what whole fields of the item give, or remove it";
 
 /// A field that an expression changes.
 struct FieldChange<'a> {
@@ -211,14 +227,37 @@ struct FieldChange<'a> {
 impl FieldChange<'_> {
     /// An expression must not change a field of the table's key or a `@version` field. If an index key, a guard or a
     /// default on every write uses the changed field, Keyfold must know its new value.
-    fn check(&self, findings: &mut Findings) -> bool {
+    /// It knows one that it computes of the item.
+    fn check(&self, is_computed: bool, findings: &mut Findings) -> bool {
         let refusal = self.refuse_field().or_else(|| {
-            let is_known = self.update.changes.get(self.field).is_some_and(Option::is_some);
+            let is_known = is_computed || self.update.changes.get(self.field).is_some_and(Option::is_some);
             if is_known { None } else { self.refuse_unknown_value() }
         });
         let Some((rule, message, help)) = refusal else { return true };
         findings.error(rule, &self.place, message, Some(help));
         false
+    }
+
+    /// What gives the field its value, if Keyfold must know that and can compute it of whole fields of the item.
+    fn computed(&self) -> Option<SetValue> {
+        self.refuse_unknown_value().filter(|_| self.update.changes.get(self.field).is_some_and(Option::is_none))?;
+        let own = self.names.attribute(self.field)?;
+        let is_own = |path: &Path| matches!(path.segments.as_slice(), [Segment::Attribute(name)] if *name == own);
+        let added = self.update.add.iter().find(|(path, _)| is_own(path)).map(|(path, amount)| {
+            let zero = Operand::Literal(json!(0), ArgumentType(ValueType::Decimal));
+            let before = SetValue::IfNotExists(path.clone(), Box::new(SetValue::Operand(zero)));
+            SetValue::Plus(Box::new(before), Box::new(SetValue::Operand(amount.clone())))
+        });
+        let set = self.update.set.iter().find(|(path, _)| is_own(path)).map(|(_, value)| value.clone());
+        let value = set.or(added).filter(|_| !self.declared.ty.is_list())?;
+        let mut is_whole = true;
+        value.paths(&mut |path| {
+            let attribute = path.attribute().filter(|_| path.segments.len() == 1 && path.in_key().is_none());
+            let mut fields = self.acting.record.values();
+            is_whole &=
+                attribute.is_some_and(|name| fields.any(|field| field.attribute == name && !field.ty.is_list()));
+        });
+        is_whole.then_some(value)
     }
 
     fn coordinate(&self) -> String {
@@ -315,12 +354,7 @@ impl UpdateNames for ExpressionNames<'_> {
     }
 
     fn may_be_null(&self, argument: &str) -> bool {
-        match self.names.found_field(argument) {
-            Some(declared) => !declared.ty.is_non_null(),
-            None => {
-                inputs::input(self.names.draft.schema, self.names.field, argument).is_none_or(|input| input.nullable)
-            }
-        }
+        self.names.may_be_null(argument)
     }
 
     fn writable(&self, from: &ValueType, to: &ValueType) -> Result<(), String> {
@@ -337,7 +371,6 @@ pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
     let directive = acting.directive;
     let (at, each) = (directive.at.is_some(), directive.each.is_some());
     let clash = match () {
-        () if at && directive.expression.is_some() => Some(("expression:", "`at:` sets fields of one element")),
         () if at && !directive.cascade.is_empty() => {
             Some(("cascade:", "`at:` deletes an element, which has no relations"))
         }

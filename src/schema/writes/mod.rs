@@ -14,6 +14,7 @@ pub mod checks;
 mod directive;
 mod element;
 mod elements;
+mod entry;
 mod expressions;
 mod find;
 mod held;
@@ -329,11 +330,8 @@ fn action(writing: &Writing, typed: TypedAction, scope: &[InScope], findings: &m
     let mut acting = Acting { alternative, ..begin_action(writing, (item, directive), scope)? };
     let record = acting.record;
     expressions::check_options(&acting, findings)?;
-    let at = match &directive.at {
-        Some(written) => Some(element::read_element(&acting, written, findings)?),
-        None => None,
-    };
-    let part = at.as_ref().and_then(|at| Some((at.element.as_str(), draft.records.get(&at.element)?)));
+    let (mut at, part) = element::read_at(&acting, findings)?.unzip();
+    let part = part.as_ref().map(|(element, record): &(String, StoredFields)| (element.as_str(), record));
     let put = directive.verb == Verb::Put;
     read_clauses(&mut acting, part.unwrap_or((item, record)), findings)?;
 
@@ -344,6 +342,9 @@ fn action(writing: &Writing, typed: TypedAction, scope: &[InScope], findings: &m
     };
     let condition = expressions::condition(&acting, findings);
     let expression = expressions::expression(&acting, findings);
+    if let (Some(at), Some((_, record))) = (&mut at, part) {
+        at.expression = entry::expression(&acting, (at, record), findings)?;
+    }
     let mut finding = aim.arguments;
     if let Some((_, _, Source::Argument(name))) = at.as_ref().and_then(|at| at.by.as_ref()) {
         finding.push(name.clone());
@@ -365,7 +366,7 @@ fn action(writing: &Writing, typed: TypedAction, scope: &[InScope], findings: &m
     if let (WriteTarget::Read { .. }, Some(condition)) = (&aim.target, &condition) {
         expressions::check_missing(&acting, condition, findings)?;
     }
-    if let Some(expression) = &expression {
+    if let Some(expression) = expression.as_ref().or_else(|| at.as_ref()?.expression.as_ref()) {
         values.retain(|field, _| !expression.changes.contains_key(field));
     }
     if !put && at.is_none() {

@@ -10,10 +10,12 @@ use apollo_compiler::executable::SelectionSet;
 use keyfold::schema::model::find::{Access, Find, Returns, Via};
 use keyfold::schema::model::source::Source;
 use keyfold::schema::model::{Field, FieldKind, ObjectType};
+use keyfold::schema::scalar::form::MapForm;
 use keyfold::schema::scalar::value_type::ValueType;
-use keyfold::table::data::attribute::Attribute;
+use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A value that may not be null is null, so its parent becomes null.
 struct Null;
@@ -136,9 +138,20 @@ impl<'w, 'd> Naive<'w, 'd> {
     ) -> Result<Value, Null> {
         match (ty, attribute) {
             (_, Attribute::Null) => self.missing(ty),
+            (Type::List(item) | Type::NonNullList(item), Attribute::M(map)) if let ValueType::Map(form) = kind => {
+                let object = ValueType::Embedded(form.element.clone());
+                let entries: BTreeMap<&str, &Attribute> = map.iter().map(|(key, entry)| (&**key, entry)).collect();
+                let each = |(position, (key, entry))| {
+                    // The objects of a map are nowhere, so each is made for the rest of the test.
+                    let made: &'w Attribute = Box::leak(Box::new(object_of_entry(form, key, entry)));
+                    self.at(json!(position), item, |naive| naive.complete(item, &object, made, sets))
+                };
+                entries.into_iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
+            }
             (Type::List(item) | Type::NonNullList(item), list) => {
                 let element = if let ValueType::Set(element) = kind { element } else { kind };
-                let is_list = matches!((list, kind), (Attribute::L(_), _) | (_, ValueType::Set(_)));
+                let is_list = matches!((list, kind), (Attribute::L(_), _) | (_, ValueType::Set(_)))
+                    && !matches!(kind, ValueType::Map(_));
                 if !is_list {
                     return Err(self.fault("INTERNAL"));
                 }
@@ -451,4 +464,15 @@ fn of_hop(arguments: &Arguments, hop: &Field) -> Arguments {
     }
     of_hop.given = arguments.given.iter().filter(|name| of_hop.values.contains_key(*name)).cloned().collect();
     of_hop
+}
+
+/// The object that the entry of a map is in the API.
+fn object_of_entry(form: &MapForm, key: &str, entry: &Attribute) -> Attribute {
+    let mut object = match (&form.value, entry) {
+        (Some(value), entry) => Item::from([(value.attribute.as_str(), entry.clone())]),
+        (None, Attribute::M(members)) => members.clone(),
+        (None, other) => return other.clone(),
+    };
+    object.insert(form.by.attribute.as_str(), Attribute::S(key.into()));
+    Attribute::M(object)
 }

@@ -186,7 +186,9 @@ pub fn attribute_of(kind: &ValueType, value: &Value) -> Option<Attribute> {
         (ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal, _) => {
             Attribute::N(kind.to_text(&value)?.into())
         }
-        (ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Binary, _) => return None,
+        (ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Map(_) | ValueType::Binary, _) => {
+            return None;
+        }
         (ValueType::InForm(plain, form), _) if matches!(**form, Form::Aws(_)) => attribute_of(plain, &value)?,
         (ValueType::InForm(_, form), _) if **form == Form::Number => Attribute::N(kind.to_text(&value)?.into()),
         _ => Attribute::S(kind.to_text(&value)?.into()),

@@ -195,7 +195,7 @@ fn text(name: &str, arguments: &[String], returns: &str, options: &[String]) -> 
 fn filter(rng: &mut Rng, ty: &ItemType) -> (String, Vec<String>) {
     let (mut parts, mut arguments) = (Vec::new(), Vec::new());
     for number in 0..rng.usize(1..=2) {
-        let fields: Vec<_> = ty.fields.iter().filter(|field| !matches!(field.kind, Kind::Parts)).collect();
+        let fields: Vec<_> = ty.fields.iter().filter(|field| !is_of_objects(field)).collect();
         let field = *pick(rng, &fields);
         let (name, argument) = (&field.name, format!("x{number}"));
         let mut with = |ty: String, condition: String| {
@@ -393,6 +393,10 @@ fn partition(schema: &Schema, ty: &ItemType) -> Option<String> {
 /// A field that fits all of these types; it may be null if it may be null in one of them.
 fn in_all(all: &[&ItemType], field: &Field) -> Option<Field> {
     let own: Vec<&Field> = all.iter().map(|ty| ty.get(&field.name)).collect::<Option<_>>()?;
-    let same = !matches!(field.kind, Kind::Parts) && own.iter().all(|own| own.kind == field.kind);
+    let same = !is_of_objects(field) && own.iter().all(|own| own.kind == field.kind);
     same.then(|| Field { non_null: own.iter().all(|own| own.non_null), ..field.clone() })
+}
+
+fn is_of_objects(field: &Field) -> bool {
+    field.kind == Kind::Parts || field.kind.is_map()
 }

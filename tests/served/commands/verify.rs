@@ -198,3 +198,60 @@ fn verify_says_what_surprises_about_items_and_which_references_lead_nowhere() {
     let unread = "  `Book.author` is not looked at: its items are in people, which was not read\n";
     assert!(ended.code == Some(1) && ended.out.contains(unread), "{ended:?}");
 }
+
+/// A post whose maps hold what their types cannot read.
+const MAPS: &str = r#"
+extend schema @table(name: "posts", partitionKey: "pk")
+
+type Post @item(keys: { pk: "POST#{id}" }) {
+  id: ID!
+  reactions: [Reaction!]! @attribute(stored: MAP, by: "kind")
+  visits: [Visits!]! @attribute(stored: MAP, by: "day", value: "count")
+  seats: [Reaction!]! @attribute(stored: MAP, by: "kind")
+}
+
+enum Kind {
+  LIKE
+  SAD
+}
+
+type Reaction {
+  kind: Kind!
+  n: Int!
+}
+
+type Visits {
+  day: Date!
+  count: Int!
+}
+
+type Query {
+  post(id: ID!): Post @find
+}
+"#;
+
+#[test]
+fn verify_says_what_is_wrong_inside_maps() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("schema.graphql"), MAPS).unwrap();
+    let number = |number: &str| json!({ "N": number });
+    let entry = |n: Value| json!({ "M": { "n": n } });
+    let post = |id: &str, reactions: Value, visits: Value| json!({ "Item": { "pk": { "S": format!("POST#{id}") }, "reactions": reactions, "visits": visits } });
+    let sound =
+        post("a", json!({ "M": { "LIKE": entry(number("3")) } }), json!({ "M": { "2026-11-20": number("1") } }));
+    fs::write(directory.path().join("sound.jsonl"), sound.to_string()).unwrap();
+    let verify = |file: &str| run(directory.path(), &["verify", file]);
+    let ended = verify("sound.jsonl");
+    assert!(!ended.out.contains("Reaction.") && !ended.out.contains("Post."), "{}", ended.out);
+    let odd = post(
+        "b",
+        json!({ "M": { "WOW": entry(number("3")), "SAD": entry(json!({ "S": "x" })), "LIKE": { "S": "y" } } }),
+        json!({ "M": { "yesterday": number("1") } }),
+    );
+    let list = post("c", json!({ "L": [] }), json!({ "M": {} }));
+    fs::write(directory.path().join("odd.jsonl"), format!("{odd}\n{list}")).unwrap();
+    let ended = verify("odd.jsonl");
+    for place in ["Reaction.kind", "Reaction.n", "Post.reactions", "Visits.day"] {
+        assert!(ended.out.contains(place), "{place}: {}", ended.out);
+    }
+}

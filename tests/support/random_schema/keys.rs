@@ -212,6 +212,21 @@ pub fn attribute(kind: Kind, value: &Value) -> Option<Value> {
         }
         Kind::Log => json!({ "L": texts().map(|text| json!({ "S": text })).collect::<Vec<_>>() }),
         Kind::Part | Kind::Number => unreachable!("no field is one"),
+        Kind::Tally => {
+            let entry = |part: &Value| {
+                let Value::Object(mut members) = part.clone() else { unreachable!("an object") };
+                let key = members.remove("id").unwrap().as_str().unwrap().to_owned();
+                let entry = attribute(Kind::Parts, &json!([members])).unwrap();
+                (key, entry["L"][0].clone())
+            };
+            let map: Map<String, Value> = value.as_array().unwrap().iter().map(entry).collect();
+            json!({ "M": map })
+        }
+        Kind::Counts => {
+            let entry = |one: &Value| (one["day"].as_str().unwrap().to_owned(), json!({ "N": one["n"].to_string() }));
+            let map: Map<String, Value> = value.as_array().unwrap().iter().map(entry).collect();
+            json!({ "M": map })
+        }
         Kind::Parts => {
             let part = |part: &Value| {
                 let kind = |name: &str| if name == "count" { Kind::Int } else { Kind::Text };

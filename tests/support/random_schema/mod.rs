@@ -4,7 +4,7 @@
 //! [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type,
 //! times in the forms of [`forms`]. [`keys`] renders an item's attributes. [`writes`] makes the fields of `Mutation`.
 //! [`reads`] makes those of `Query`, and the relations. [`rules`] makes `@auth` and callers. A schema and everything
-//! made of it follow from the seed alone.
+//! made of it follow from the seed alone. [`maps`] adds maps.
 //!
 //! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin
 //! has the key templates of another type and other constants.
@@ -13,6 +13,7 @@
 
 pub mod forms;
 pub mod keys;
+pub mod maps;
 pub mod mutations;
 pub mod reads;
 pub mod rules;
@@ -77,6 +78,8 @@ pub struct Dimensions {
     pub found_nulls: bool,
     /// Nullable arguments of `many: true` for never-null fields with a default.
     pub nulls_of_many: bool,
+    /// Maps by a field, and maps of numbers.
+    pub maps: bool,
     /// Rules, and callers with claims.
     pub rules: bool,
     /// `@idempotent` on every mutation that may have it. Nothing is drawn for it.
@@ -110,6 +113,7 @@ impl Default for Dimensions {
             found_nulls: true,
             guarded: false,
             nulls_of_many: true,
+            maps: true,
             rules: false,
             idempotent: false,
         }
@@ -125,6 +129,8 @@ pub struct Schema {
     pub queries: Vec<reads::Read>,
     /// The fields of `Mutation`.
     pub mutations: Vec<mutations::Mutation>,
+    /// How many of these, at the end, are about maps.
+    pub of_maps: usize,
     /// Who may read and write; none lets everybody.
     pub rules: Vec<rules::Rule>,
     /// Whether mutations have `@idempotent`, and tables a time to live.
@@ -242,6 +248,10 @@ pub enum Kind {
     Parts,
     /// One such object; only arguments have this kind.
     Part,
+    /// A list of such objects, stored as a map by their ids.
+    Tally,
+    /// A list of embedded objects of the type `<Item>Count`, `day: String!` and `n: Int!`, stored as a map of numbers.
+    Counts,
     /// The number of an item's shard, if another program assigns it; only arguments have this kind.
     Number,
     /// A time in one of the [forms](forms::FORMS).
@@ -287,14 +297,24 @@ impl Schema {
     pub fn random(seed: u64, dimensions: &Dimensions) -> Self {
         let mut rng = Rng::with_seed(seed);
         let (tables, types) = types::random(&mut rng, dimensions);
-        let mut schema =
-            Self { tables, types, queries: Vec::new(), mutations: Vec::new(), rules: Vec::new(), idempotent: false };
+        let mut schema = Self {
+            tables,
+            types,
+            queries: Vec::new(),
+            mutations: Vec::new(),
+            of_maps: 0,
+            rules: Vec::new(),
+            idempotent: false,
+        };
         schema.queries = reads::queries(&mut rng, &schema);
         for position in 0..schema.types.len() {
             schema.types[position].relations = reads::relations(&mut rng, &schema, position);
         }
         schema.mutations = writes::random(&mut rng, &schema, dimensions);
         schema.idempotent = dimensions.idempotent;
+        if dimensions.maps && !dimensions.guarded {
+            maps::add(&mut Rng::with_seed(seed ^ 0x6d61_7073), &mut schema);
+        }
         schema
     }
 
@@ -313,6 +333,18 @@ impl Table {
     /// The attributes of the primary key.
     pub fn primary(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.partition.as_str()).chain(self.sort.as_deref())
+    }
+}
+
+impl Kind {
+    /// Whether it is a list that is stored as a map. Values of it are in the order of their keys.
+    pub fn is_map(self) -> bool {
+        matches!(self, Self::Tally | Self::Counts)
+    }
+
+    /// The field whose values are the keys of a map.
+    pub fn map_key(self) -> &'static str {
+        if self == Self::Counts { "day" } else { "id" }
     }
 }
 
@@ -354,6 +386,11 @@ impl ItemType {
     /// Its name as a prefix of other types' fields: `ant` of `Ant`.
     pub fn small(&self) -> String {
         self.name.to_lowercase()
+    }
+
+    /// The name of the embedded type of its map of numbers.
+    pub fn count(&self) -> String {
+        format!("{}Count", self.name)
     }
 
     /// The name of its embedded type.

@@ -112,6 +112,23 @@ pub enum Verb {
     ChangeElement,
     /// Removes the element whose id the argument `part` gives.
     RemoveElement,
+    /// Changes an entry of a map, whose key the argument `part` gives.
+    Entry(String, Entry),
+}
+
+/// What is done to an entry of a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// Adds the argument `more` to its number.
+    Add,
+    /// Sets its `text`.
+    Set,
+    /// Puts the argument `input`.
+    Put,
+    /// Removes it.
+    Remove,
+    /// Writes the whole map.
+    Whole,
 }
 
 /// A clause of an update expression.
@@ -215,7 +232,9 @@ impl Mutation {
         let (name, clause) = match &action.verb {
             Verb::Check => ("check", "where"),
             Verb::Put { .. } => ("put", "set"),
-            Verb::Append => ("put", "where"),
+            Verb::Append | Verb::Entry(_, Entry::Put) => ("put", "where"),
+            Verb::Entry(_, Entry::Remove) => ("delete", "where"),
+            Verb::Entry(..) => ("update", "where"),
             Verb::Update { .. } | Verb::Change(_) | Verb::Move | Verb::ChangeElement => ("update", "where"),
             Verb::Delete { .. } | Verb::RemoveElement => ("delete", "where"),
         };
@@ -261,6 +280,12 @@ impl Mutation {
             }
             Verb::Append => options.push("at: \"parts\"".to_owned()),
             Verb::ChangeElement | Verb::RemoveElement => options.push("at: \"parts[id = :part]\"".to_owned()),
+            Verb::Entry(map, entry) => {
+                let (key, number) = if map == "counts" { ("day", "n") } else { ("id", "count") };
+                let named = if *entry == Entry::Put { String::new() } else { format!("[{key} = :part]") };
+                options.push(format!("at: \"{map}{named}\""));
+                options.extend((*entry == Entry::Add).then(|| format!("expression: \"ADD {number} :more\"")));
+            }
             Verb::Check | Verb::Put { .. } | Verb::Move => {}
         }
         options.extend(action.condition.as_ref().map(|condition| format!("if: {:?}", condition.to_string())));

@@ -98,7 +98,12 @@ impl Schema {
             .unwrap();
             write!(sdl, "type {name}Edge {{\n  node: {name}!\n  cursor: String!\n}}\n\n").unwrap();
         }
-        if ty.fields.iter().any(|field| field.kind == Kind::Parts) {
+        if ty.fields.iter().any(|field| field.kind == Kind::Counts) {
+            let count = ty.count();
+            write!(sdl, "type {count} {{\n  day: String!\n  n: Int!\n}}\n\n").unwrap();
+            write!(sdl, "input {count}Input {{\n  day: String!\n  n: Int!\n}}\n\n").unwrap();
+        }
+        if ty.fields.iter().any(|field| matches!(field.kind, Kind::Parts | Kind::Tally)) {
             let part = ty.part();
             write!(sdl, "type {part} {{\n  id: ID!\n  text: String\n  count: Int! @default(value: \"0\")\n}}\n\n")
                 .unwrap();
@@ -183,7 +188,8 @@ pub fn type_of(ty: &ItemType, kind: Kind, non_null: bool, input: bool) -> String
         Kind::NumberId => "ID".to_owned(),
         Kind::AwsText(scalar) => AWS_TEXTS[scalar].0.to_owned(),
         Kind::Stamp => "AWSTimestamp".to_owned(),
-        Kind::Parts => format!("[{}{}!]", ty.part(), if input { "Input" } else { "" }),
+        Kind::Parts | Kind::Tally => format!("[{}{}!]", ty.part(), if input { "Input" } else { "" }),
+        Kind::Counts => format!("[{}{}!]", ty.count(), if input { "Input" } else { "" }),
     };
     format!("{name}{}", if non_null { "!" } else { "" })
 }
@@ -193,6 +199,8 @@ fn of_field(ty: &ItemType, field: &Field) -> String {
     let mut attribute: Vec<String> = field.attribute.iter().map(|name| format!("name: {name:?}")).collect();
     match field.kind {
         Kind::Set => attribute.push("stored: SET".to_owned()),
+        Kind::Tally => attribute.push("stored: MAP, by: \"id\"".to_owned()),
+        Kind::Counts => attribute.push("stored: MAP, by: \"day\", value: \"n\"".to_owned()),
         Kind::Time(form) => attribute.push(format!("form: {:?}", FORMS[form].form)),
         Kind::TextInt => attribute.push("type: S".to_owned()),
         Kind::NumberFlag | Kind::NumberId => attribute.push("type: N".to_owned()),

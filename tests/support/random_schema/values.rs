@@ -43,6 +43,10 @@ pub fn value(rng: &mut Rng, kind: Kind) -> Value {
         Kind::Log => json!(texts(rng)),
         Kind::Part => part(rng, 3),
         Kind::Number => json!(rng.u64(ASSIGNED)),
+        Kind::Tally => (0..rng.usize(0..4)).map(|number| part(rng, number)).collect(),
+        Kind::Counts => {
+            (0..rng.usize(0..4)).map(|number| json!({ "day": format!("p{number}"), "n": rng.i64(0..9) })).collect()
+        }
         Kind::Parts => (0..rng.usize(0..3)).map(|number| part(rng, number)).collect(),
     }
 }
@@ -61,6 +65,9 @@ pub fn breaking(constraint: Constraint) -> Value {
 
 /// A value of a field. A nullable field is sometimes null.
 pub fn of_field(rng: &mut Rng, field: &Field) -> Option<Value> {
+    // What maps take is chosen beside the rest.
+    let mut beside = rng.clone();
+    let rng = if field.kind.is_map() { &mut beside } else { rng };
     (field.non_null || !chance(rng, 25)).then(|| if field.version { json!(1) } else { value(rng, field.kind) })
 }
 

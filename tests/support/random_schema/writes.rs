@@ -57,7 +57,7 @@ fn can_be_listed(mutation: &Mutation) -> bool {
     let is_whole = |action: &Action| match &action.verb {
         Verb::Update { many, .. } => !many,
         Verb::Delete { many, cascade } => !many && cascade.is_empty(),
-        Verb::Append | Verb::ChangeElement | Verb::RemoveElement => false,
+        Verb::Append | Verb::ChangeElement | Verb::RemoveElement | Verb::Entry(..) => false,
         Verb::Check | Verb::Put { .. } | Verb::Change(_) | Verb::Move => true,
     };
     mutation.actions.iter().all(is_whole) && mutation.returns != Returns::Items(0)

@@ -30,6 +30,7 @@ mod limits;
 mod lists;
 mod lost_answers;
 mod made;
+mod maps;
 mod moves;
 mod nulls;
 mod order;

@@ -6,7 +6,6 @@ use crate::execute::values::decode;
 use crate::plan::attributes;
 use crate::plan::tree::TypeDiscriminator;
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
-use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Item;
 use anyhow::{Context, Result, bail};
 use apollo_compiler::ast::Type;
@@ -100,8 +99,8 @@ fn values(model: &Model, object: &ObjectType, item: &Item) -> Map<String, Value>
     for field in object.fields.values() {
         let FieldKind::Stored(stored) = &field.kind else { continue };
         let Some(reader) = attributes::reader(object, &field.name) else { continue };
-        let value = match &stored.value {
-            ValueType::Embedded(name) => model.types.get(name).and_then(|embedded| {
+        let value = match stored.value.embedded() {
+            Some(name) => model.types.get(name).and_then(|embedded| {
                 let mut maps = decode::maps(&reader, item)
                     .into_iter()
                     .map(|map| Value::Object(self::values(model, embedded, &map)));
@@ -111,7 +110,7 @@ fn values(model: &Model, object: &ObjectType, item: &Item) -> Map<String, Value>
                     maps.next()
                 }
             }),
-            _ => decode::value(&reader, item),
+            None => decode::value(&reader, item),
         };
         values.extend(value.map(|value| (field.name.clone(), value)));
     }

@@ -1,8 +1,7 @@
 //! A model in; the shortest paths of fields to the objects of each type out. Must not know values.
 
 use crate::schema::model::find::{Find, Returns, Via};
-use crate::schema::model::{Field, FieldKind, Model, ObjectType, Stored, TypeKind};
-use crate::schema::scalar::value_type::ValueType;
+use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
 use std::collections::HashMap;
 
 /// A field of a path: its type, and its name.
@@ -71,7 +70,8 @@ fn steps(model: &Model, reached: &HashMap<String, (u32, Vec<Hop>)>) -> Vec<(Stri
             }
         }
         for field in object.fields.values() {
-            let FieldKind::Stored(Stored { value: ValueType::Embedded(inner), .. }) = &field.kind else { continue };
+            let FieldKind::Stored(stored) = &field.kind else { continue };
+            let Some(inner) = stored.value.embedded() else { continue };
             if model.api.type_field(&object.name, &field.name).is_ok() {
                 let hop = (object.name.clone(), field.name.clone());
                 steps.push((inner.clone(), length + 1, way.iter().cloned().chain([hop]).collect()));

@@ -3,6 +3,7 @@
 
 use super::surprise::{Surprise, SurpriseKind};
 use crate::execute::values::decode::{self, StoredValue};
+use crate::execute::values::entries;
 use crate::plan::attributes;
 use crate::plan::tree::FieldReader;
 use crate::schema::model::{FieldKind, Model, ObjectType};
@@ -76,7 +77,20 @@ impl Values<'_> {
     }
 
     fn survey(&self, attribute: &Attribute, depth: usize, found: &mut Found) {
-        let kind = &self.reader.1.stored.value;
+        if let ValueType::Map(form) = &self.reader.1.stored.value {
+            return match entries::objects(form, attribute) {
+                Some(objects) => {
+                    let object = ValueType::Embedded(form.element.clone());
+                    self.survey_as(&object, &Attribute::L(objects), depth, found);
+                }
+                None => self.misfit(described(attribute), found),
+            };
+        }
+        self.survey_as(&self.reader.1.stored.value, attribute, depth, found);
+    }
+
+    /// Looks at a value of this type.
+    fn survey_as(&self, kind: &ValueType, attribute: &Attribute, depth: usize, found: &mut Found) {
         self.times(attribute, depth, found);
         each(attribute, depth, &mut |value| {
             if let (ValueType::Embedded(name), Attribute::M(object)) = (kind, value)

@@ -128,6 +128,8 @@ pub struct Earlier {
     pub raced: bool,
     /// One of them met an item in another form than Keyfold writes. What is changed is read first.
     pub as_stored: bool,
+    /// Items that lacked what was to be changed in them, as they came back: nothing of one that does not exist.
+    pub came_back: HashMap<ItemPlace, Arc<Item>>,
     /// Guards of other items.
     pub foreign_guards: HashSet<ItemPlace>,
 }

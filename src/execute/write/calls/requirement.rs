@@ -8,6 +8,7 @@ use crate::execute::expression::settle::Residual;
 use crate::execute::expression::stored_form::relies_on_null;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
+use crate::execute::item::places::UpdatePlaces;
 use crate::execute::values::expiry::PassedTimes;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
@@ -41,6 +42,8 @@ pub enum Reason {
     ConditionFailed,
     /// `CONFLICT`: the list has an equal element.
     HasElement,
+    /// What the changes write into is not there: the next attempt makes it.
+    Unplaced,
     /// `BAD_USER_INPUT`: a computed value would break this one of the call's bounds.
     OutOfBounds(usize),
     /// `CONFLICT`: another item has the unique value.
@@ -203,6 +206,12 @@ impl Requirements {
     /// Adds what changes take for granted of the item.
     pub fn form(&mut self, granted: Option<Condition>) {
         granted.into_iter().for_each(|granted| self.add(ItemCondition::Form(granted), Reason::OtherForm));
+    }
+
+    /// Adds what changes take for granted of the objects that they write into.
+    pub fn placed(&mut self, places: &UpdatePlaces) {
+        let granted = places.granted();
+        granted.into_iter().for_each(|granted| self.add(ItemCondition::Meets(granted, 'q'), Reason::Unplaced));
     }
 
     /// The text of all demands, joined by AND; `None` if there are none. Fails if a value of the author's condition

@@ -29,6 +29,8 @@ pub enum Following {
     Race(Option<ItemPlace>),
     /// An item is in another form than the draft takes for granted: read it and try again.
     OtherForm,
+    /// Items lack what the draft writes into: it is made of the items as they came back.
+    Unplaced(Vec<(ItemPlace, Arc<Item>)>),
     /// There is no such item, and nothing to do.
     Nothing,
     /// Items that have expired are in the way: they are deleted, and the write is tried again. Their types are named.
@@ -46,17 +48,12 @@ pub async fn classify(
         return if check.was_read { Ok(Following::Race(None)) } else { Err(vec![lookups::refusal(job, check)]) };
     }
     let failed = judge(job, draft, failures).await?;
-    // Failures of calls that depend on the found item do not count if it has changed. Only its own call can give an
-    // error.
-    if let Some((position, call, _, (_, refused))) = failed.iter().find(|(_, _, is_stale, _)| *is_stale) {
-        let is_own = matches!(call.role, CallRole::Main { .. }) && draft.arguments.is_none();
-        let refused = refused.as_ref().filter(|_| is_own);
-        return refused
-            .map_or_else(|| Ok(Following::Race(draft.place(*position))), |refused| Err(vec![refused.error.clone()]));
+    if let Some(stale) = stale(draft, &failed) {
+        return stale;
     }
     let (mut field_errors, mut taken) = (Vec::new(), Vec::new());
     let (mut has_raced, mut place, mut other_form) = (false, None, false);
-    let mut expired = Vec::new();
+    let (mut expired, mut unplaced) = (Vec::new(), Vec::new());
     // A move whose item is gone or has changed says nothing of its new place: another may have moved the item there.
     let lost: Vec<usize> =
         failed.iter().filter(|failed| is_lost_move(job, failed)).filter_map(|(_, call, ..)| call.action()).collect();
@@ -76,10 +73,13 @@ pub async fn classify(
                 let is_main = matches!(call.role, CallRole::Main { .. });
                 place = place.or_else(|| draft.place(position).filter(|_| is_main));
             }
+            Reason::Unplaced => {
+                has_raced = true;
+                unplaced.extend(lacking(draft, failures, position));
+            }
             Reason::Expired => {
                 has_raced = true;
-                let failure = failures.iter().find(|failure| failure.position == position);
-                expired.extend(in_the_way(job, call, failure.and_then(|failure| failure.item.as_ref())));
+                expired.extend(in_the_way(job, call, came_back(failures, position)));
             }
             _ => field_errors.extend(refused),
         }
@@ -91,6 +91,7 @@ pub async fn classify(
     match first_error(job, &field_errors) {
         None if !expired.is_empty() => Ok(Following::Expired(expired)),
         None if other_form => Ok(Following::OtherForm),
+        None if !unplaced.is_empty() => Ok(Following::Unplaced(unplaced)),
         None => Ok(Following::Race(place)),
         Some(field_error) => Err(vec![field_error]),
     }
@@ -99,6 +100,27 @@ pub async fn classify(
 /// A call that failed: its position, whether what a find found there has changed, and the reason, with the error for
 /// the caller if that is one.
 type FailedCall<'d> = (usize, &'d DraftCall, bool, (Reason, Option<CallError<'d>>));
+
+/// What follows if what a find found has changed: failures of calls that depend on it do not count, and only its own
+/// call can give an error.
+fn stale(draft: &WriteDraft, failed: &[FailedCall<'_>]) -> Option<Result<Following, FieldErrors>> {
+    let (position, call, _, (_, refused)) = failed.iter().find(|(_, _, is_stale, _)| *is_stale)?;
+    let is_own = matches!(call.role, CallRole::Main { .. }) && draft.arguments.is_none();
+    Some(match refused.as_ref().filter(|_| is_own) {
+        Some(refused) => Err(vec![refused.error.clone()]),
+        None => Ok(Following::Race(draft.place(*position))),
+    })
+}
+
+/// The item that came back with a failed call; `None` if there is none.
+fn came_back(failures: &[ConditionFailure], position: usize) -> Option<&Item> {
+    failures.iter().find(|failure| failure.position == position)?.item.as_ref()
+}
+
+/// An item that lacks what its call writes into, as it came back: nothing of one that does not exist.
+fn lacking(draft: &WriteDraft, failures: &[ConditionFailure], position: usize) -> Option<(ItemPlace, Arc<Item>)> {
+    Some((draft.place(position)?, Arc::new(came_back(failures, position).cloned().unwrap_or_default())))
+}
 
 /// Whether a call is the delete of a move that has lost a race.
 fn is_lost_move(job: &WriteJob<'_>, (_, call, _, (reason, _)): &FailedCall<'_>) -> bool {
@@ -289,6 +311,9 @@ fn refusal(
             Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("currentVersion", current)] })
         }
         (Reason::ConditionFailed, _) => conflict(format!("The condition on {item} does not hold.")),
+        (Reason::HasElement, Some(ItemCondition::Meets(..))) => {
+            conflict(format!("This {item} already has an entry with this key."))
+        }
         (Reason::HasElement, _) => conflict(format!("This {item} already has an equal element.")),
         (Reason::OutOfBounds(position), Some(ItemCondition::Bounds(bounds))) => {
             bounds.get(position).map(|bound| bound.field_error.clone())

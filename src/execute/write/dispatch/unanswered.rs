@@ -6,6 +6,7 @@
 
 use crate::execute::error::ErrorCode;
 use crate::execute::item::assemble;
+use crate::execute::values::entries;
 use crate::execute::values::stored_values;
 use crate::execute::write::calls::draft::{Generated, WriteDraft, key_of};
 use crate::execute::write::draft::element;
@@ -62,6 +63,9 @@ impl Sign<'_> {
             Some(list) => match (item.get(&list.attribute), in_element(model, &list.element, field, value)) {
                 (Some(Attribute::L(elements)), Some((name, value))) => {
                     elements.iter().any(|one| element::has(one, name, &value))
+                }
+                (Some(map), Some((name, value))) if let Some(form) = &list.map => {
+                    entries::objects(form, map).unwrap_or_default().iter().any(|one| element::has(one, name, &value))
                 }
                 _ => false,
             },

@@ -179,7 +179,9 @@ impl Drafting<'_, '_> {
             (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),
             (ActionKind::Update { .. }, None) => true,
             (ActionKind::Delete { .. }, None) => self.reads_deleted(position, ty),
-            (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
+            (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => {
+                element.by.is_some() && element.map.is_none()
+            }
             (ActionKind::Put { .. }, Some(_)) | (ActionKind::Check, _) => false,
         }
     }
@@ -194,6 +196,11 @@ impl Drafting<'_, '_> {
         self.check_named(action)?;
         match (&action.kind, &action.at) {
             (ActionKind::Put { replace }, None) => self.put(position, action, *replace).await,
+            (kind, Some(element)) if element.map.is_some() => match kind {
+                ActionKind::Put { .. } => self.put_entry(position, action, element).await,
+                ActionKind::Delete { .. } => self.remove_entry(position, action, element).await,
+                _ => self.change_entry(position, action, element).await,
+            },
             (ActionKind::Put { .. }, Some(element)) => self.append(position, action, element).await,
             (ActionKind::Update { .. }, None) => self.update(position, action).await,
             (ActionKind::Update { .. }, Some(element)) => self.change_element(position, action, element).await,

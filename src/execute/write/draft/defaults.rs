@@ -86,7 +86,7 @@ impl Drafting<'_, '_> {
     /// default uses a field or a claim that is null.
     pub fn fill_embedded(&mut self, position: usize, field: &Field, given: Value) -> Result<Value, FieldErrors> {
         let FieldKind::Stored(stored) = &field.kind else { return Ok(given) };
-        let ValueType::Embedded(name) = &stored.value else { return Ok(given) };
+        let Some(name) = stored.value.embedded() else { return Ok(given) };
         let slot = (position, field.name.clone());
         if let Some(filled) = self.generated.get(&slot) {
             return Ok(filled.clone());
@@ -140,14 +140,15 @@ fn fill(context: &ExecutionContext<'_>, type_name: &str, value: &mut Value) -> R
     }
 }
 
-fn fill_object(
+/// Gives an object of an embedded type the defaults of its fields. Fails if one that is never null has none.
+pub fn fill_object(
     context: &ExecutionContext<'_>,
     ty: &ObjectType,
     values: &mut Map<String, Value>,
 ) -> Result<(), FieldErrors> {
     for field in ty.fields.values() {
         if let (Some(value), FieldKind::Stored(stored)) = (values.get_mut(&field.name), &field.kind)
-            && let ValueType::Embedded(name) = &stored.value
+            && let Some(name) = stored.value.embedded()
         {
             fill(context, name, value)?;
         }

@@ -225,8 +225,10 @@ impl<'a> Drafting<'a, '_> {
         key: &Key,
         item: Option<&Arc<Item>>,
     ) -> Result<StoredForm, FieldErrors> {
+        let place = (self.job.table_of(ty), key.clone());
         let item = match item {
             None if self.earlier.as_stored => self.job.read(&ty.name, key).await?,
+            None => self.earlier.came_back.get(&place).cloned(),
             item => item.cloned(),
         };
         let table = self.job.context.model.item(&ty.name).map(|(_, keys)| &self.job.context.model.tables[keys.table]);

@@ -22,13 +22,16 @@ use crate::schema::model::write::{Action, Element};
 use crate::table::data::attribute::Attribute;
 use crate::table::data::write::WriteAction;
 
-/// A change of a list in an item.
-struct ListChange<'a> {
-    ty: &'a ObjectType,
-    target: TargetItem,
+/// A change of a list or a map in an item.
+pub struct ListChange<'a> {
+    /// The item's type.
+    pub ty: &'a ObjectType,
+    /// The item.
+    pub target: TargetItem,
     /// What must hold of the list.
-    requires: Requirements,
-    changes: Changes,
+    pub requires: Requirements,
+    /// The changes.
+    pub changes: Changes,
 }
 
 impl<'a> Drafting<'a, '_> {
@@ -135,8 +138,8 @@ impl<'a> Drafting<'a, '_> {
         Ok(Some((at, requires)))
     }
 
-    /// The call that changes the list of an item.
-    async fn change_list(
+    /// The call that changes the list or the map of an item.
+    pub async fn change_list(
         &mut self,
         position: usize,
         action: &Action,

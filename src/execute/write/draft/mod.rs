@@ -5,6 +5,7 @@ mod defaults;
 mod delete;
 mod drafting;
 pub mod element;
+mod entry;
 mod found;
 mod moving;
 mod put;

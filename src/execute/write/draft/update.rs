@@ -7,11 +7,13 @@ use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
 use crate::execute::item::conditions::Conditions;
+use crate::execute::item::places::{PlacedUpdate, UpdatePlaces};
 use crate::execute::item::{assemble, identity, replicas};
 use crate::execute::values::encode;
 use crate::execute::values::invalid_value::InvalidValue;
 use crate::execute::write::calls::draft::{DraftCall, ResultItem};
 use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::draft::defaults::fill_object;
 use crate::execute::write::draft::drafting::{Drafting, OldGuards, TargetItem, UniqueValue, if_absent, internal};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
 use crate::execute::write::job::WriteJob;
@@ -98,9 +100,7 @@ impl<'a> Drafting<'a, '_> {
             self.hold_values(ty, &values, item.as_ref(), &mut requires);
         }
         let ruled = self.rule_of_update(ty, (&rules, key), (&values, *upsert))?;
-        let Some((rule, may_make)) = ruled else {
-            return Err(vec![absent(action.type_name(), action)]);
-        };
+        let (rule, may_make) = ruled.ok_or_else(|| vec![absent(action.type_name(), action)])?;
         require_item(action, *upsert, may_make, item.is_some(), &mut requires);
         // A new item holds nothing of one that has expired.
         requires.unexpired(ty, if may_make { Reason::Expired } else { gone(action, *upsert) });
@@ -108,18 +108,19 @@ impl<'a> Drafting<'a, '_> {
         self.hold_found(ty, key, &mut requires);
         self.expected_version(ty, action, &mut requires);
         self.author(action, &mut requires);
-        expression::keep(
-            ty,
-            values.changed.iter().chain(&values.made).filter(|(field, _)| !values.by_expression.contains_key(*field)),
-        )?;
+        expression::keep(ty, values.kept())?;
         let form = self.stored_form(ty, key, item.as_ref()).await?;
         if let Some(update) = expression {
             self.keep_expression(ty, update, form.item(), &mut requires)?;
         }
-        let changes = self.item_changes(ty, expression.as_ref(), &values, form)?;
+        // An item that an upsert makes has nothing yet.
+        let new = (was_read && item.is_none()).then(Item::new);
+        let places = self.place(ty, expression.as_ref(), new.as_ref().or_else(|| form.item()))?;
+        requires.placed(&places);
+        let changes = self.item_changes(ty, (expression.as_ref(), &places), &values, form)?;
         let of_first = changes.for_replica(job, ty, 0);
         // A new item is in the form that is written.
-        requires.form(of_first.granted().filter(|_| !was_read || item.is_some()));
+        requires.form(of_first.granted().filter(|_| new.is_none()));
         let takes_null = of_first.tell_null();
         let call = self.main(position, (ty, key), WriteAction::Update(key.clone(), of_first.expression()), requires)?;
         self.draft.calls.push(DraftCall { takes_null, ..call });
@@ -220,8 +221,26 @@ impl<'a> Drafting<'a, '_> {
         Ok(initial)
     }
 
+    /// What an expression does about the objects that it writes into.
+    fn place(
+        &self,
+        ty: &ObjectType,
+        update: Option<&Update>,
+        item: Option<&Item>,
+    ) -> Result<UpdatePlaces, FieldErrors> {
+        let mut places = UpdatePlaces::default();
+        let Some(update) = update.filter(|update| update.set.iter().any(|(path, _)| path.segments.len() > 1)) else {
+            return Ok(places);
+        };
+        let (scope, context) = (self.draft.scope(self.job), self.job.context);
+        let fill = |of: &ObjectType, values: &mut Map<String, Value>| fill_object(context, of, values).is_ok();
+        let placed = PlacedUpdate { model: context.model, ty, update, scope: &scope, fill: &fill };
+        placed.place_all(item, &mut places).map_err(invalid)?;
+        Ok(places)
+    }
+
     /// Checks an expression against the constraints of its fields. Adds the bounds of values that DynamoDB computes.
-    fn keep_expression(
+    pub fn keep_expression(
         &self,
         ty: &ObjectType,
         update: &Update,
@@ -245,14 +264,16 @@ impl<'a> Drafting<'a, '_> {
     fn item_changes(
         &self,
         ty: &ObjectType,
-        expression: Option<&Update>,
+        (expression, places): (Option<&Update>, &UpdatePlaces),
         values: &UpdateValues,
         form: StoredForm,
     ) -> Result<ItemChanges, FieldErrors> {
         let job = self.job;
         let model = job.context.model;
         let mut changes = match expression {
-            Some(update) => Changes::new(model, update, &self.draft.scope(job), form).map_err(bad_input)?,
+            Some(update) => {
+                Changes::new(model, (update, &places.made), &self.draft.scope(job), form).map_err(bad_input)?
+            }
             None => Changes::over(form),
         };
         let set: Map<String, Value> =

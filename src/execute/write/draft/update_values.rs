@@ -8,6 +8,7 @@ use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, internal};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, bad_input, invalid, unnumbered, unreadable};
+use crate::execute::write::rules::computed;
 use crate::schema::expression::operand::Operand;
 use crate::schema::expression::update::Update;
 use crate::schema::model::rules::DefaultValue;
@@ -39,6 +40,8 @@ pub struct UpdateValues {
     pub unique: bool,
     /// Whether the item must be read first.
     pub reads: bool,
+    /// The fields of which its expression computes others that Keyfold must know.
+    pub computing: Vec<String>,
     /// What the arguments and the expression set, without defaults.
     set: Map<String, Value>,
 }
@@ -84,9 +87,11 @@ impl Drafting<'_, '_> {
             renewing,
             unique,
             reads: false,
+            computing: expression.iter().flat_map(|update| computed::sources(ty, update)).collect(),
             set,
         };
-        values.reads = !values.index.unknown.is_empty()
+        values.reads = expression.as_ref().is_some_and(|update| !update.computed.is_empty())
+            || !values.index.unknown.is_empty()
             || !values.renewing.is_empty()
             || values.unique
             || *upsert && values.differ_if_new(self.job, ty)?;
@@ -106,6 +111,11 @@ impl Drafting<'_, '_> {
         known.known.extend(item.and_then(|item| assemble::number_of(model, ty, item)).map(|(number, _)| number));
         known.known.extend(values.of_key.clone());
         let mut changed = values.set.clone();
+        if let Some(ActionKind::Update { expression: Some(update), .. }) =
+            self.job.action(position).map(|action| &action.kind)
+        {
+            changed.extend(computed::values(ty, update, &known, &self.draft.scope(self.job))?);
+        }
         // A new item gets all its defaults below, in the order in which they depend on each other.
         if item.is_some() {
             self.renew_defaults(position, ty, (&known, true), &mut changed)?;
@@ -123,7 +133,7 @@ impl Drafting<'_, '_> {
                 index_keys::index_keys(model, ty, self.job.context.caller, &all, &values.of_key).map_err(invalid)?
             }
         };
-        let unique = values.unique || touches_guards(ty, &made);
+        let unique = values.unique || touches_guards(ty, &made) || touches_guards(ty, &changed);
         Ok(UpdateValues { changed, made, index, of_new: Vec::new(), unique, reads: true, ..values })
     }
 
@@ -256,6 +266,12 @@ impl UpdateValues {
         Ok(others.len() != self.index.set.len() || others.iter().any(|key| !self.index.set.contains(key)))
     }
 
+    /// What it sets, without what its expression brings: the constraints of these values are checked with the
+    /// arguments.
+    pub fn kept(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.changed.iter().chain(&self.made).filter(|(field, _)| !self.by_expression.contains_key(*field))
+    }
+
     /// The attributes that tell the values for which an upsert makes no default, because the item has them.
     pub fn left<'v>(&'v self, ty: &'v ObjectType, item: &'v Item) -> impl Iterator<Item = &'v String> {
         let is_left = |field: &&String| !self.changed.contains_key(*field) && !self.made.contains_key(*field);
@@ -283,7 +299,7 @@ impl UpdateValues {
     pub fn taken<'v>(&'v self, ty: &'v ObjectType) -> impl Iterator<Item = &'v String> {
         let of_index = self.made.keys().filter(|field| ty.stored(field).is_some() && !self.index.set.is_empty());
         let unique = ty.fields.values().filter(|field| self.unique && field.rules.unique).map(|field| &field.name);
-        self.index.taken.iter().chain(&self.renewing).chain(of_index).chain(unique)
+        self.index.taken.iter().chain(&self.renewing).chain(&self.computing).chain(of_index).chain(unique)
     }
 }
 

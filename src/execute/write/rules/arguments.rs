@@ -43,8 +43,13 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
         }
     }
     for action in actions() {
-        let ActionKind::Update { expression: Some(update), .. } = &action.kind else { continue };
-        let Some(ty) = job.context.model.types.get(&action.item) else { continue };
+        let of_item = match &action.kind {
+            ActionKind::Update { expression: Some(update), .. } => Some((&action.item, update)),
+            _ => None,
+        };
+        let of_entry = || action.at.as_ref().and_then(|entry| Some((&entry.element, entry.expression.as_ref()?)));
+        let Some((name, update)) = of_item.or_else(of_entry) else { continue };
+        let Some(ty) = job.context.model.types.get(name) else { continue };
         for (field, operand) in expression::known(job.context.model, ty, update) {
             let Operand::Argument(name, _) = operand else { continue };
             let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments(), name)) else {

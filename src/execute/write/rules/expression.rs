@@ -16,6 +16,7 @@ use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path
 use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float};
+use crate::schema::scalar::form::MapForm;
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Item;
 use bigdecimal::num_bigint::Sign;
@@ -239,25 +240,31 @@ fn number(operand: &Operand, scope: &Scope<'_>) -> Option<BigDecimal> {
     compute::number(&operand_value(operand, scope)?)
 }
 
-/// The field that a stored path leads to. For an element, its list.
+/// The field that a stored path leads to. For an element, its list; for an entry that is no object, its field.
 fn field_at<'m>(model: &'m Model, ty: &'m ObjectType, path: &Path) -> Option<&'m Field> {
     let mut found: Option<&Field> = None;
+    let mut owner = Some(ty);
+    let mut map: Option<&MapForm> = None;
     for segment in &path.segments {
         let Segment::Attribute(name) = segment else { continue };
-        let owner = match found {
-            None => ty,
-            Some(field) => match kind_of(field)? {
-                ValueType::Embedded(inner) => model.types.get(inner)?,
-                _ => return None,
-            },
-        };
+        if let Some(form) = map.take() {
+            // The segment is the key of an entry.
+            owner = model.types.get(&form.element);
+            found = form.value.as_ref().and_then(|value| owner?.fields.get(&value.field));
+            continue;
+        }
         let holds = |field: &&Field| match &field.kind {
             FieldKind::Stored(stored) => {
                 stored.attribute.as_ref().map_or(stored.keys.first() == Some(name), |own| own == name)
             }
             _ => false,
         };
-        found = Some(owner.fields.values().find(holds)?);
+        let field = owner?.fields.values().find(holds)?;
+        (found, owner, map) = match kind_of(field)? {
+            ValueType::Map(form) => (Some(field), None, Some(&**form)),
+            ValueType::Embedded(inner) => (Some(field), model.types.get(inner), None),
+            _ => (Some(field), None, None),
+        };
     }
     found
 }

@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod claims;
+pub mod computed;
 pub mod expression;
 pub mod item_rules;
 pub mod lookups;

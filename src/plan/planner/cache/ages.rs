@@ -10,8 +10,7 @@ use crate::plan::planner::entity::Entity;
 use crate::plan::tree::{Holder, Origin};
 use crate::schema::model::cache::CacheHint;
 use crate::schema::model::find::{Find, Returns};
-use crate::schema::model::{Field, FieldKind, Stored, TypeKind};
-use crate::schema::scalar::value_type::ValueType;
+use crate::schema::model::{Field, FieldKind, TypeKind};
 
 impl<'a> Builder<'a> {
     /// Enters a field: what is planned within is as old as its hint allows. Gives the age around it, to be set again
@@ -84,9 +83,8 @@ impl<'a> Builder<'a> {
                 hints.type_hint(named).over(hints.type_hint(&find.item))
             }
             FieldKind::Find(find) if is_scalar(find) => CacheHint::default(),
-            FieldKind::Find(_)
-            | FieldKind::Nodes(_)
-            | FieldKind::Stored(Stored { value: ValueType::Embedded(_), .. }) => hints.type_hint(named),
+            FieldKind::Find(_) | FieldKind::Nodes(_) => hints.type_hint(named),
+            FieldKind::Stored(stored) if stored.value.embedded().is_some() => hints.type_hint(named),
             _ => CacheHint::default(),
         };
         hints.field_hint(ty, &field.name).over(of_type)

@@ -77,8 +77,10 @@ impl<'a> Parser<'a> {
             let here = if last { Ok((Vec::new(), kind.clone(), list)) } else { self.names.path(&fields[..=position]) };
             if let Ok((_, here, is_list)) = here
                 && !matches!(here, ValueType::Json)
-                && let Some((message, help)) =
-                    misplaced(name, is_list && !matches!(here, ValueType::Set(_)), positions.len(), last)
+                && let Some((message, help)) = match &here {
+                    ValueType::Map(form) => within_map((name, &form.by.field), positions.len(), last),
+                    _ => misplaced(name, is_list && !matches!(here, ValueType::Set(_)), positions.len(), last),
+                }
             {
                 self.typing.mistake(span.clone(), message, help);
                 return TermKind::Unknown;
@@ -96,6 +98,13 @@ impl<'a> Parser<'a> {
         let element = steps.last().is_some_and(|(_, _, positions)| !positions.is_empty());
         TermKind::Path(Path { segments }, kind, list && !element)
     }
+}
+
+/// The mistake of a path that leads into the map of a name, whose keys no expression names.
+fn within_map((name, key): (&str, &str), positions: usize, last: bool) -> Option<(String, Option<String>)> {
+    let message = || format!("`{name}` is stored as a map by `{key}`, and an expression cannot name its entries.");
+    let help = || format!("An `@update` changes one entry: `at: \"{name}[{key} = :{key}]\"`.");
+    (positions > 0 || !last).then(|| (message(), Some(help())))
 }
 
 /// The mistake in the list positions after a name, if there is one.

@@ -99,7 +99,7 @@ impl Typing<'_> {
     pub fn contains(&mut self, path: Term, operand: Term) -> Option<Condition> {
         let subject = self.subject(&[&path])?;
         let kind = match (&subject.kind, subject.list) {
-            (ValueType::Embedded(_), _) => {
+            (ValueType::Embedded(_) | ValueType::Map(_), _) => {
                 return self.unfit(&path, &subject, "contains is for text and lists of single values");
             }
             (kind, true) => kind.clone(),

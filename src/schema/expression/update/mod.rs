@@ -27,6 +27,9 @@ pub struct Update {
     pub add: Vec<(Path, Operand)>,
     /// `DELETE path value`: removes elements from a set.
     pub delete: Vec<(Path, Operand)>,
+    /// The fields whose new values must be known, because keys are made of them, and that follow from other fields of
+    /// the item: these are read first. They are in no clause.
+    pub computed: IndexMap<String, SetValue>,
     /// Each field of the item that the update changes, with the operand if the update sets the field to a plain value
     /// (null: it removes the field). A field without an attribute of its own, which only keys hold, is listed here but
     /// is in no clause: only its keys are rewritten.
@@ -59,7 +62,8 @@ impl Update {
                 names.push(name);
             }
         };
-        self.set.iter().for_each(|(_, value)| value.operands(&mut see));
+        let values = self.set.iter().map(|(_, value)| value).chain(self.computed.values());
+        values.for_each(|value| value.operands(&mut see));
         // The operands of fields that only keys hold are in no clause.
         self.add
             .iter()
@@ -74,9 +78,23 @@ impl Update {
 impl Update {
     /// Gives each argument another name.
     pub fn rename_arguments(&mut self, rename: &dyn Fn(&mut String)) {
-        self.set.iter_mut().for_each(|(_, value)| value.rename_arguments(rename));
+        let values = self.set.iter_mut().map(|(_, value)| value).chain(self.computed.values_mut());
+        values.for_each(|value| value.rename_arguments(rename));
         let operands = self.add.iter_mut().chain(&mut self.delete).map(|(_, operand)| operand);
         operands.chain(self.changes.values_mut().flatten()).for_each(|operand| operand.rename_argument(rename));
+    }
+
+    /// Changes each path that it writes or reads.
+    pub fn change_paths(&mut self, change: &dyn Fn(&mut Path)) {
+        for (path, value) in &mut self.set {
+            change(path);
+            value.change_paths(change);
+        }
+        self.remove.iter_mut().for_each(change);
+        for (path, operand) in self.add.iter_mut().chain(&mut self.delete) {
+            change(path);
+            operand.path_mut().into_iter().for_each(change);
+        }
     }
 
     /// The attributes whose values the update copies into another attribute, or computes another from.
@@ -86,6 +104,9 @@ impl Update {
             let mut read = Vec::new();
             value.paths(&mut |path| read.extend(path.attribute()));
             copied.extend(read.into_iter().filter(|attribute| path.attribute() != Some(attribute)));
+        }
+        for value in self.computed.values() {
+            value.paths(&mut |path| copied.extend(path.attribute()));
         }
         let operands = self.add.iter().chain(&self.delete).map(|(_, operand)| operand);
         copied.extend(operands.filter_map(|operand| operand.path()?.attribute()));
@@ -102,6 +123,21 @@ impl SetValue {
             SetValue::Plus(one, other) | SetValue::Minus(one, other) | SetValue::ListAppend(one, other) => {
                 one.rename_arguments(rename);
                 other.rename_arguments(rename);
+            }
+        }
+    }
+
+    /// Changes each path that is read.
+    fn change_paths(&mut self, change: &dyn Fn(&mut Path)) {
+        match self {
+            SetValue::Operand(operand) => operand.path_mut().into_iter().for_each(change),
+            SetValue::IfNotExists(path, value) => {
+                change(path);
+                value.change_paths(change);
+            }
+            SetValue::Plus(one, other) | SetValue::Minus(one, other) | SetValue::ListAppend(one, other) => {
+                one.change_paths(change);
+                other.change_paths(change);
             }
         }
     }

@@ -299,8 +299,9 @@ impl<'a> Reader<'a> {
             self.parser.expect(',')?;
             SetValue::IfNotExists(path, Box::new(self.operand(target, wanted)?))
         } else {
-            if !target.list || matches!(target.kind, ValueType::Set(_)) {
-                let message = format!("list_append returns a list, but `{}` is not a list.", target.field);
+            if !target.list || matches!(target.kind, ValueType::Set(_) | ValueType::Map(_)) {
+                let is = if matches!(target.kind, ValueType::Map(_)) { "stored as a map" } else { "not a list" };
+                let message = format!("list_append returns a list, but `{}` is {is}.", target.field);
                 let help =
                     matches!(target.kind, ValueType::Set(_)).then(|| "Add elements to a set with ADD.".to_owned());
                 self.parser.typing.mistake(span, message, help);

@@ -7,9 +7,10 @@ use std::fmt::{Display, Formatter, Result};
 impl Display for Update {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let set = |(path, value): &(Path, SetValue)| format!("{path} = {value}");
+        let computed = self.computed.iter().map(|(field, value)| format!("{field} = {value}"));
         let with = |(path, operand): &(Path, Operand)| format!("{path} {operand}");
         let clauses = [
-            ("SET", self.set.iter().map(set).collect::<Vec<_>>()),
+            ("SET", self.set.iter().map(set).chain(computed).collect::<Vec<_>>()),
             ("REMOVE", self.remove.iter().map(ToString::to_string).collect()),
             ("ADD", self.add.iter().map(with).collect()),
             ("DELETE", self.delete.iter().map(with).collect()),

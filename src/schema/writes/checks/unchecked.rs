@@ -18,7 +18,6 @@ use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::rules::constraint;
 use crate::schema::rules::constraint::ConstraintTarget;
-use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::names::ItemNames;
@@ -89,7 +88,7 @@ pub fn warn_of_objects(acting: &Acting, action: &Action, record: &StoredFields, 
     for (argument, declared) in brought {
         let draft = acting.writing.draft;
         let Some(input) = inputs::input(draft.schema, acting.writing.field, argument) else { continue };
-        if let ValueType::Embedded(embedded) = &declared.value {
+        if let Some(embedded) = declared.value.embedded() {
             check_object(acting, (input.ty.inner_named_type(), embedded), MAX_DEPTH, findings);
         }
     }
@@ -101,7 +100,7 @@ fn check_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, 
     let Some(record) = draft.records.get(embedded).filter(|_| depth > 0) else { return };
     for (name, field) in &object.fields {
         let Some(declared) = record.get(name.as_str()) else { continue };
-        if let ValueType::Embedded(inner) = &declared.value {
+        if let Some(inner) = declared.value.embedded() {
             check_object(acting, (field.ty.inner_named_type(), inner), depth - 1, findings);
         }
         let Some(wanted) = &declared.rules.constraint else { continue };
