@@ -166,10 +166,10 @@ impl Plan {
 /// The actions of a write, and what is read for it.
 fn write_text(model: &Model, write: &PlannedWrite) -> String {
     let mut text = format!("write {}\n", write.field);
-    let lookup = |name: &str, lookup: &WriteLookup| {
-        let plan = lookup.plan.to_text(model);
-        plan.lines().fold(format!("  {name} {}\n", lookup.item), |text, line| text + "    " + line + "\n")
+    let nested = |name: &str, plan: &Plan| {
+        plan.to_text(model).lines().fold(format!("  {name}\n"), |text, line| text + "    " + line + "\n")
     };
+    let lookup = |name: &str, lookup: &WriteLookup| nested(&format!("{name} {}", lookup.item), &lookup.plan);
     let (finds, actions) = parts_of(model, write);
     for (found, read) in finds.iter().zip(&write.found) {
         match read {
@@ -180,7 +180,11 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
     for (action, lookups) in actions.iter().zip(&write.actions) {
         let _ = writeln!(text, "  {} {}{}", kind(action), action.item, each_of(action.each.as_ref()));
         text.extend(lookups.target.iter().map(|target| lookup("which", target)));
-        text.extend(lookups.cascade.iter().map(|cascade| lookup("and", &cascade.whole)));
+        if let Some(CascadeStart { plan, targets, .. }) = &lookups.cascade_start {
+            let types: Vec<&str> = targets.iter().map(|(_, ty, _)| ty.as_str()).collect();
+            text += &nested(&format!("and {}", types.join(", ")), plan);
+        }
+        text.extend(further(lookups).map(|cascade| lookup("and", &cascade.whole)));
     }
     if let Some(idempotency) = idempotency_of(model, write) {
         let _ = writeln!(text, "  record of the request by {}", idempotency.argument);
@@ -188,15 +192,28 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
     text
 }
 
+/// The paths of a cascade that do not begin together.
+fn further(lookups: &ActionLookups) -> impl Iterator<Item = &Cascade> {
+    let is_begun = |position: &usize| {
+        lookups.cascade_start.iter().flat_map(|start| &start.targets).any(|(begun, ..)| begun == position)
+    };
+    lookups.cascade.iter().enumerate().filter(move |(position, _)| !is_begun(position)).map(|(_, cascade)| cascade)
+}
+
 fn write_json(model: &Model, write: &PlannedWrite) -> Value {
     let lookup = |lookup: &WriteLookup| json!({ "type": lookup.item, "plan": lookup.plan.to_json(model) });
     let (finds, actions) = parts_of(model, write);
     let actions = actions.iter().zip(&write.actions).map(|(action, lookups)| {
+        let together = lookups.cascade_start.iter().map(|start| {
+            let types: Vec<&str> = start.targets.iter().map(|(_, ty, _)| ty.as_str()).collect();
+            json!({ "type": types.join(", "), "plan": start.plan.to_json(model) })
+        });
+        let cascade = together.chain(further(lookups).map(|cascade| lookup(&cascade.whole)));
         let mut said = json!({
             "action": kind(action),
             "type": action.item,
             "reads": lookups.target.as_ref().map(lookup),
-            "cascade": lookups.cascade.iter().map(|cascade| lookup(&cascade.whole)).collect::<Vec<_>>(),
+            "cascade": cascade.collect::<Vec<_>>(),
         });
         if let (Some(each), Value::Object(said)) = (&action.each, &mut said) {
             said.insert("each".into(), json!(each));

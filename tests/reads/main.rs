@@ -19,6 +19,7 @@
 //! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
 //! | `laws` | pages, items of several types, replicas, shared Queries and conditions keep their laws on random data |
 //!
+//! `oracle` finds the fewest calls that answer a query, and `laws/least_calls` holds the gateway to them.
 //! `random` makes the operations and the finds, tries them, and reduces a failing operation to the smallest.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -32,6 +33,7 @@ mod known;
 mod laws;
 mod learned_pages;
 mod naive;
+mod oracle;
 mod random;
 mod random_operations;
 #[path = "../support/random_schema/mod.rs"]

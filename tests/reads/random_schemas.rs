@@ -96,6 +96,14 @@ impl Made {
         Self { model: model.into(), items: items(schema, &values), sdl, more, values, ..*self }
     }
 
+    /// The same schema, with answers that the cache may keep.
+    pub fn cached(self) -> Self {
+        let sdl = self.sdl.replace(" @item(", " @cacheControl(maxAge: 60) @item(");
+        let model =
+            load("cached.graphql", &sdl, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        Self { model: model.0.into(), sdl, ..self }
+    }
+
     /// A gateway with the items.
     pub fn gateway(&self, seed: u64, runtime: &Runtime) -> Gateway {
         let store = TableStore::in_memory().unwrap();

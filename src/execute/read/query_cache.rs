@@ -3,6 +3,7 @@
 
 use super::range_query::{QueryResult, RangeQuery};
 use crate::execute::error::Failure;
+use crate::table::data::attribute::AttributeNames;
 use foldhash::quality::RandomState;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,17 +17,47 @@ pub struct QueryId(usize);
 pub struct QueryCache {
     /// The queries by their identities.
     ids: HashMap<Vec<u8>, QueryId, RandomState>,
+    /// The queries that give items from the beginning of their ranges, by the ranges.
+    of_ranges: HashMap<Vec<u8>, Vec<WholeQuery>, RandomState>,
     /// What each query found; `None` if it was not made.
     results: Vec<Option<Result<QueryResult, Arc<Failure>>>>,
 }
 
+/// A query that finds all items of its ranges, if it reads to their ends.
+struct WholeQuery {
+    id: QueryId,
+    forward: bool,
+    projection: AttributeNames,
+}
+
 impl QueryCache {
-    /// The id of a query. Equal queries have one.
+    /// The id of a query. Equal queries have one. If another one has read the same ranges to their ends, with all
+    /// attributes, it is answered.
     pub fn id(&mut self, query: &RangeQuery) -> QueryId {
-        *self.ids.entry(query.identity()).or_insert_with(|| {
+        let (identity, ranges) = query.identity();
+        if let Some(known) = self.ids.get(&identity) {
+            return *known;
+        }
+        let id = QueryId(self.results.len());
+        if query.start.is_none() {
+            let same = self.of_ranges.entry(identity[..ranges].to_vec()).or_default();
+            let has_all = |whole: &&WholeQuery| {
+                let wanted = query.projection.iter().flat_map(|names| names.iter());
+                wanted.into_iter().all(|name| whole.projection.binary_search(name).is_ok())
+            };
+            let answer =
+                same.iter().filter(has_all).find_map(|whole| match self.results.get(whole.id.0)?.as_ref()? {
+                    Ok(result) if result.is_whole() => Some(query.answer(result, whole.forward != query.forward)),
+                    _ => None,
+                });
+            let gives_items = query.projection.clone().filter(|_| query.wanted.is_some());
+            same.extend(gives_items.map(|projection| WholeQuery { id, forward: query.forward, projection }));
+            self.results.push(answer.map(Ok));
+        } else {
             self.results.push(None);
-            QueryId(self.results.len() - 1)
-        })
+        }
+        self.ids.insert(identity, id);
+        id
     }
 
     /// What a query found so far; `None` where it was not made.

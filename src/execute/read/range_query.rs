@@ -84,6 +84,13 @@ pub struct QueryResult {
     progress: Vec<RangeProgress>,
 }
 
+/// What a page has of a range.
+#[derive(Debug)]
+pub struct RangePart {
+    progress: RangeProgress,
+    count: u64,
+}
+
 /// How far a range was read.
 #[derive(Debug, Default)]
 struct RangeProgress {
@@ -101,6 +108,11 @@ impl QueryResult {
         FoundItems { items: &self.items, of_range: &self.of_range, count: self.count }
     }
 
+    /// Whether all of its ranges were read to their ends.
+    pub fn is_whole(&self) -> bool {
+        self.progress.iter().all(|progress| progress.ended)
+    }
+
     /// Whether nothing more can be found.
     pub fn has_ended(&self) -> bool {
         self.progress.iter().all(|progress| progress.ended && progress.read.is_empty())
@@ -108,8 +120,9 @@ impl QueryResult {
 }
 
 impl RangeQuery {
-    /// Two queries with equal identities find the same.
-    pub fn identity(&self) -> Vec<u8> {
+    /// Two queries with equal identities find the same. Those whose identities are equal up to the given length read
+    /// the same ranges, perhaps in another order, not as far, or other attributes.
+    pub fn identity(&self) -> (Vec<u8>, usize) {
         let Self {
             table,
             index,
@@ -135,18 +148,39 @@ impl RangeQuery {
         encoding.number(ranges.len());
         ranges.iter().for_each(|range| encoding.option(range.as_ref(), Encoding::range));
         encoding.option(filter.as_ref(), Encoding::expression);
+        encoding.tag(u8::from(*consistent));
+        encoding.option(*max_age, |encoding, age| encoding.number(age as usize));
+        let ranges_end = encoding.length();
         encoding.option(projection.as_ref(), |encoding, names| {
             encoding.number(names.len());
             names.iter().for_each(|name| encoding.bytes(name.as_bytes()));
         });
-        [forward, last_first, consistent].into_iter().for_each(|flag| encoding.tag(u8::from(*flag)));
-        encoding.option(*max_age, |encoding, age| encoding.number(age as usize));
+        [forward, last_first].into_iter().for_each(|flag| encoding.tag(u8::from(*flag)));
         encoding.option(*wanted, |encoding, wanted| encoding.number(wanted as usize));
         encoding.option(start.as_ref(), |encoding, start| {
             encoding.number(start.range);
             encoding.item(&start.key);
         });
-        encoding.finish()
+        (encoding.finish(), ranges_end)
+    }
+
+    /// What it finds, by what another query of the same ranges has found to their ends. `turned`: in the other order.
+    pub fn answer(&self, known: &QueryResult, turned: bool) -> QueryResult {
+        let part = |_| RangePart { progress: RangeProgress { ended: true, ..RangeProgress::default() }, count: 0 };
+        let mut parts: Vec<RangePart> = self.ranges.iter().map(part).collect();
+        let given = known.items.iter().enumerate();
+        let given = given.map(|(position, item)| (known.of_range.get(position).copied().unwrap_or_default(), item));
+        let read = known.progress.iter().map(|progress| &progress.read).enumerate();
+        let read = read.flat_map(|(range, read)| read.iter().map(move |item| (range, item)));
+        for (range, item) in given.chain(read) {
+            let Some(RangePart { progress, count }) = parts.get_mut(range) else { continue };
+            match (self.wanted, turned) {
+                (None, _) => *count += 1,
+                (Some(_), false) => progress.read.push_back(item.clone()),
+                (Some(_), true) => progress.read.push_front(item.clone()),
+            }
+        }
+        self.join(parts, self.wanted)
     }
 
     /// The result before anything is read.
@@ -177,12 +211,22 @@ impl RangeQuery {
             result.progress.push(progress);
             result.count += count;
         }
+        self.take_read(&mut result, missing);
+        Ok(result)
+    }
+
+    /// Adds what was read to the items, until there are `missing` more. Several ranges are merged once each has as
+    /// many, or has ended.
+    fn take_read(&self, result: &mut QueryResult, missing: Option<usize>) {
         match (missing, result.progress.as_mut_slice()) {
             (None, _) => {}
             (Some(missing), [only]) => result.items.extend(only.read.drain(..missing.min(only.read.len()))),
-            (Some(missing), _) => self.merge(&mut result, missing),
+            (Some(missing), all) => {
+                if all.iter().all(|progress| progress.ended || progress.read.len() >= missing) {
+                    self.merge(result, missing);
+                }
+            }
         }
-        Ok(result)
     }
 
     /// Reads a range until it has `missing` more items.
@@ -297,10 +341,18 @@ impl RangeQuery {
         }
     }
 
-    /// The only range, and the part of it that remains to be read. `None` if there are several ranges, or if a position
-    /// in an index does not show the part.
-    pub fn span(&self) -> Option<(&KeyRange, KeySpan)> {
-        let [Some(range)] = self.ranges.as_slice() else { return None };
+    /// Its ranges, each with the part of it that remains to be read. None if it resumes in one of several ranges, or if
+    /// a position in an index does not show the part.
+    pub fn spans(&self) -> impl Iterator<Item = (&KeyRange, KeySpan)> {
+        let is_shown = self.ranges.len() == 1 || self.start.is_none();
+        let spans: Option<Vec<_>> =
+            if is_shown { (0..self.ranges.len()).map(|range| self.span(range)).collect() } else { None };
+        spans.into_iter().flatten()
+    }
+
+    /// A range, and the part of it that remains to be read.
+    fn span(&self, range: usize) -> Option<(&KeyRange, KeySpan)> {
+        let range = self.ranges.get(range)?.as_ref()?;
         let mut span = KeySpan::new(range.sort.as_ref().map(|(_, condition)| condition));
         if let Some(start) = &self.start {
             let own = self.index.is_none().then_some(self.sort_attribute.as_ref()).flatten();
@@ -310,16 +362,11 @@ impl RangeQuery {
         Some((range, span))
     }
 
-    /// The result from a page that was read for others, too, in the order of `forward`. `last` is the key at which the
-    /// page ends; `None` is the end of the data. `None` if the page does not begin with the items that the query wants
-    /// first.
-    pub fn take(
-        &self,
-        page: &[Arc<Item>],
-        (forward, last): (bool, Option<&Item>),
-        needed: Option<u32>,
-    ) -> Option<QueryResult> {
-        let (range, span) = self.span()?;
+    /// What a page that was read for others, too, has of a range, in the order of `forward`. `last` is the key at which
+    /// the page ends; `None` is the end of the data. `None` if the page does not begin with the items that the query
+    /// wants first.
+    pub fn take(&self, range: usize, page: &[Arc<Item>], (forward, last): (bool, Option<&Item>)) -> Option<RangePart> {
+        let (range, span) = self.span(range)?;
         let sort = |item: &Item| KeyValue::new(item.get(self.sort_attribute.as_ref()?)?);
         let (ahead, end) = if forward { (SpanSide::Above, &span.high) } else { (SpanSide::Below, &span.low) };
         // No other item of a table has the key of the bound.
@@ -337,9 +384,16 @@ impl RangeQuery {
             read = read.into_iter().rev().collect();
         }
         let count = if self.wanted.is_none() { std::mem::take(&mut read).len() } else { 0 };
-        let items = read.drain(..read.len().min(needed.unwrap_or(0) as usize)).collect();
         let progress = RangeProgress { read, after: last.filter(|_| !passed).cloned(), ended: passed };
-        Some(QueryResult { items, of_range: Vec::new(), count: count as u64, progress: vec![progress] })
+        Some(RangePart { progress, count: count as u64 })
+    }
+
+    /// The result from what pages have of each range.
+    pub fn join(&self, parts: Vec<RangePart>, needed: Option<u32>) -> QueryResult {
+        let mut result = QueryResult { count: parts.iter().map(|part| part.count).sum(), ..QueryResult::default() };
+        result.progress = parts.into_iter().map(|part| part.progress).collect();
+        self.take_read(&mut result, needed.map(|needed| needed as usize));
+        result
     }
 
     fn call(&self, range: &KeyRange, limit: u32, start: Option<Item>) -> Query {

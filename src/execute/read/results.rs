@@ -3,7 +3,7 @@
 
 use super::admit::ItemGate;
 use super::query_cache::QueryCache;
-use super::range_query::QueryResult;
+use super::range_query::{QueryResult, RangePart};
 use super::requests::{PendingQuery, ReadRequests, RowRequest, WaveRequests};
 use super::shared::collection::{SharedPart, SharedPartResult, SharedQuery};
 use crate::execute::context::ExecutionContext;
@@ -17,7 +17,7 @@ use crate::table::request::concurrently::concurrently;
 use foldhash::quality::RandomState;
 use futures_util::future::join;
 use smallvec::SmallVec;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use tokio::task::coop::unconstrained;
 
@@ -72,8 +72,9 @@ impl<'a> WaveResults<'a> {
         let parts: HashSet<SharedPart, RandomState> = shared.iter().flat_map(SharedQuery::parts).collect();
         let is_left = |get: &usize| !parts.contains(&SharedPart::Get(*get)) && !self.requests.is_known(*get);
         let gets = (0..self.requests.gets.len()).filter(is_left).collect();
+        // The ranges of a query share Queries all, or none does.
         let queries =
-            (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
+            (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Range(*query, 0))).collect();
         let foreseen = self.foreseen(context, reads);
         self.round(Round { gets, queries, shared, foreseen }, context).await;
         // What few waves need is boxed, so that the futures of all stay small.
@@ -197,13 +198,14 @@ impl<'a> WaveResults<'a> {
             self.items[position] = Some(item);
         }
         let mut known: Vec<(Arc<Get>, Option<Arc<Item>>)> = Vec::new();
+        let mut found: BTreeMap<usize, BTreeMap<usize, RangePart>> = BTreeMap::new();
         for called in called {
             match called {
                 CallResult::Query(position, result) => {
                     self.keep(position, result.map_err(|error| Failure::from_table(&error)))
                 }
                 CallResult::Shared(position, Ok((page, failed))) => {
-                    known.extend(self.take(&round.shared[position], &page));
+                    known.extend(self.take(&round.shared[position], &page, &mut found));
                     for (query, error) in failed {
                         self.keep(query, Err(Failure::from_table(&error)));
                     }
@@ -211,6 +213,7 @@ impl<'a> WaveResults<'a> {
                 CallResult::Shared(position, Err(error)) => self.fail(&round.shared[position], &error),
             }
         }
+        found.into_iter().for_each(|(query, parts)| self.join(query, parts));
         // Later waves need no call for items that a shared Query has read.
         if !known.is_empty() {
             context.loaders.prime(known);
@@ -227,25 +230,27 @@ impl<'a> WaveResults<'a> {
             }
         }
         for (position, shared) in round.shared.iter().enumerate() {
-            let queries =
-                shared.parts().filter_map(|part| if let SharedPart::Query(query) = part { Some(query) } else { None });
-            calls.push((queries.min().unwrap_or_default(), Call::Shared(position)));
+            let first = shared.parts().filter_map(SharedPart::query).min();
+            calls.push((first.unwrap_or_default(), Call::Shared(position)));
         }
         calls.sort_by_key(|(position, _)| *position);
         calls.into_iter().map(|(_, call)| call).collect()
     }
 
-    /// Keeps what the members of a shared Query found in its page. Gives the Gets that need no call any more, with
-    /// their items.
-    fn take(&mut self, shared: &SharedQuery, page: &Page) -> Vec<(Arc<Get>, Option<Arc<Item>>)> {
-        let pending = |position: usize| {
-            let PendingQuery { query, needed, .. } = &self.requests.queries[position];
-            (query, *needed)
-        };
+    /// Keeps what Gets found in the page of a shared Query, and adds to `parts` what is of ranges: query → range →
+    /// part. Gives the Gets that need no call any more, with their items.
+    fn take(
+        &mut self,
+        shared: &SharedQuery,
+        page: &Page,
+        parts: &mut BTreeMap<usize, BTreeMap<usize, RangePart>>,
+    ) -> Vec<(Arc<Get>, Option<Arc<Item>>)> {
         let mut known = Vec::new();
-        for found in shared.take(page, &pending) {
+        for found in shared.take(page, &|position| &self.requests.queries[position].query) {
             match found {
-                SharedPartResult::Query(position, result) => self.keep(position, Ok(result)),
+                SharedPartResult::Range(query, range, part) => {
+                    parts.entry(query).or_default().insert(range, part);
+                }
                 SharedPartResult::Item(gets, item) => {
                     known.extend(gets.first().map(|get| (self.requests.gets[*get].clone(), item.clone())));
                     gets.into_iter().for_each(|get| self.items[get] = Some(Ok(item.clone())));
@@ -255,13 +260,23 @@ impl<'a> WaveResults<'a> {
         known
     }
 
+    /// Keeps what a query found in the pages of shared Queries, if they have begun all of its ranges. What failed
+    /// stays.
+    fn join(&mut self, query: usize, parts: BTreeMap<usize, RangePart>) {
+        let PendingQuery { id, query: of, needed, .. } = &self.requests.queries[query];
+        if parts.len() == of.ranges.len() && self.cache.get(*id).is_none() {
+            let joined = of.join(parts.into_values().collect(), *needed);
+            self.keep(query, Ok(joined));
+        }
+    }
+
     /// Fails all members of a shared Query.
     fn fail(&mut self, shared: &SharedQuery, error: &TableError) {
         let why = Failure::from_table(error);
         for part in shared.parts() {
             match part {
                 SharedPart::Get(get) => self.items[get] = Some(Err(error.clone())),
-                SharedPart::Query(query) => self.keep(query, Err(why.clone())),
+                SharedPart::Range(query, _) => self.keep(query, Err(why.clone())),
             }
         }
     }
@@ -299,10 +314,8 @@ impl<'a> WaveResults<'a> {
 
 /// The queries of a shared Query whose rules look up items, by their positions.
 fn asking(shared: &SharedQuery, queries: &[PendingQuery]) -> impl Iterator<Item = usize> {
-    shared.parts().filter_map(|part| match part {
-        SharedPart::Query(position) => Some(position).filter(|position| queries[*position].query.looks_up()),
-        SharedPart::Get(_) => None,
-    })
+    let of_shared: BTreeSet<usize> = shared.parts().filter_map(SharedPart::query).collect();
+    of_shared.into_iter().filter(|position| queries[*position].query.looks_up())
 }
 
 /// Looks up what rules demand for the items of the page of a shared Query, for all queries that ask at once. Gives

@@ -3,6 +3,7 @@
 //! not know values: the rule of [`super::shared_query`] is applied again when the plan runs and the ranges are known.
 
 use super::draft::DraftRead;
+use super::same_key::same_partition;
 use super::shared_query::{self, GroupMember, Reaches};
 use super::waves::ReadTime;
 use crate::plan::tree::*;
@@ -34,7 +35,7 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
         let partitions = places.entry((read.space, read.table, read.index, time.wave, read.consistent)).or_default();
         let is_same = |others: &&mut Vec<ReadId>| {
             let first = others.first().and_then(|first| shared_key(&reads[*first]));
-            others.len() < MAX_READS && first.is_some_and(|other| same_partition(other, key))
+            others.len() < MAX_READS && first.is_some_and(|other| same_partition(other, key, arguments))
         };
         match partitions.iter_mut().find(is_same) {
             Some(others) => others.push(id),
@@ -55,48 +56,6 @@ fn shared_key<'r>(read: &'r DraftRead<'_>) -> Option<&'r KeyBinding> {
             (wants_all || read.discriminator.lookups() == 0).then_some(&query.key)
         }
         _ => None,
-    }
-}
-
-/// Whether two keys have the same template and sources for the partition, and for what else they bind whole. Equal
-/// values are found when the plan runs.
-fn same_partition(one: &KeyBinding, other: &KeyBinding) -> bool {
-    let (Some(left), Some(right)) = (&one.partition, &other.partition) else { return false };
-    let further = one.equal.iter().zip(&other.equal);
-    one.equal.len() == other.equal.len() && same_template((one, left), (other, right)) && { further }
-        .all(|(left, right)| same_template((one, &left.template), (other, &right.template)))
-}
-
-/// Whether two templates have the same text, with the same sources.
-fn same_template((one, left): (&KeyBinding, &Template), (other, right): (&KeyBinding, &Template)) -> bool {
-    let same = |(left, right): (&Part, &Part)| match (left, right) {
-        (Part::Literal(left), Part::Literal(right)) => left == right,
-        (Part::Placeholder { field: left, .. }, Part::Placeholder { field: right, .. }) => one
-            .fields
-            .get(left.as_str())
-            .zip(other.fields.get(right.as_str()))
-            .is_some_and(|(left, right)| same_source(left, right)),
-        _ => false,
-    };
-    left.parts.len() == right.parts.len() && left.parts.iter().zip(&right.parts).all(same)
-}
-
-fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
-    match (left, right) {
-        (ValueSource::Argument(left, name), ValueSource::Argument(right, other)) => (left, name) == (right, other),
-        (ValueSource::Claim(left), ValueSource::Claim(right)) => left == right,
-        (ValueSource::Field(left, reader), ValueSource::Field(right, other)) => {
-            (left, &reader.field) == (right, &other.field)
-        }
-        (ValueSource::Text(left), ValueSource::Text(right)) => {
-            let same = |(left, right): (&SourceText, &SourceText)| match (left, right) {
-                (SourceText::Literal(left), SourceText::Literal(right)) => left == right,
-                (SourceText::Value(left), SourceText::Value(right)) => same_source(left, right),
-                _ => false,
-            };
-            left.len() == right.len() && left.iter().zip(right).all(same)
-        }
-        _ => false,
     }
 }
 
@@ -166,7 +125,7 @@ struct Extent {
     start: String,
     /// Whether it is one key that equals the prefix.
     is_all: bool,
-    /// Whether it is one key.
+    /// Whether it is the key of one item.
     is_item: bool,
     /// Whether it starts at the lowest key with the prefix.
     low: bool,
@@ -277,7 +236,8 @@ fn extent(query: &QueryBinding) -> Extent {
     }
     match sort {
         SortAccess::All => everything,
-        SortAccess::Equal { .. } => whole_key(Some(template)),
+        // An index may have several items of one key.
+        SortAccess::Equal { .. } => Extent { is_item: false, ..whole_key(Some(template)) },
         SortAccess::Prefix { parts, .. } => {
             let is_literal = *parts == usize::from(!start.is_empty());
             Extent { start, is_all: false, is_item: false, low: is_literal, high: is_literal }
@@ -297,13 +257,12 @@ fn extent(query: &QueryBinding) -> Extent {
 /// How many items may lie between one range and a later one; `None` if there may be many.
 fn between(extents: &[Extent], (left, right): (usize, usize), occupants: &[Occupant]) -> Option<u32> {
     let (a, b) = (&extents[left], &extents[right]);
-    for (outer, inner) in [(a, b), (b, a)] {
-        if inner.start.starts_with(&outer.start) && !outer.is_all {
-            // One contains the other, or two ranges may be equal. The place of an item within the other's range is
-            // unknown.
-            let overlap = outer.low && outer.high || a.start == b.start && !a.is_item && !b.is_item;
-            return overlap.then_some(0);
-        }
+    let may_hold = |outer: &Extent, inner: &Extent| inner.start.starts_with(&outer.start) && !outer.is_all;
+    if may_hold(a, b) || may_hold(b, a) {
+        // One contains the other, or two ranges may be equal. The place of an item within the other's range is unknown.
+        let holds = |outer: &Extent, inner: &Extent| may_hold(outer, inner) && outer.low && outer.high;
+        let overlap = holds(a, b) || holds(b, a) || a.start == b.start && !a.is_item && !b.is_item;
+        return overlap.then_some(0);
     }
     let mut items = 0;
     for occupant in occupants {

@@ -3,11 +3,13 @@
 //!
 //! [`finish`] lists the passes in their order. `cache_policy` then says how long the response may be kept.
 
+pub mod alike;
 pub mod cache_policy;
 pub mod collections;
 pub mod draft;
 pub mod known;
 pub mod projection;
+pub mod same_key;
 pub mod shared_query;
 pub mod waves;
 
@@ -65,6 +67,9 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
         found.map(|((read, time), projection)| finish_read(model, read, time, projection, for_write)).collect();
 
     // Now that reads are strong or not. Before shared Queries, because a Query may ask for more.
+    if passes.known_items {
+        alike::widen(&mut reads, &arguments);
+    }
     let keeps_gets = passes.known_items && known::connect(model, &mut reads, &guards);
 
     // Last, because a shared Query asks for what its reads ask for, and is as fresh as the freshest of them must be.

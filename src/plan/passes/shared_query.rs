@@ -93,9 +93,19 @@ pub struct QueryGroup {
 }
 
 /// Groups the reads of a partition. `between` says how many items may lie between a member and a later one in ascending
-/// order, `None` if there may be many. Members in no group are read by themselves.
+/// order, `None` if there may be many. Members in no group are read by themselves. Those that the better order leaves
+/// may share Queries in the other one.
 pub fn groups(members: &[GroupMember], between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<QueryGroup> {
-    let of = |forward: bool| in_order(members, forward, between);
+    let mut groups = in_better_order(members, between);
+    let Some(forward) = groups.first().map(|group| group.forward) else { return groups };
+    let taken = |member: &usize| groups.iter().any(|group| group.members.iter().any(|(other, _)| other == member));
+    let left: Vec<usize> = (0..members.len()).filter(|member| !taken(member)).collect();
+    groups.extend(in_order(members, left, !forward, between));
+    groups
+}
+
+fn in_better_order(members: &[GroupMember], between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<QueryGroup> {
+    let of = |forward: bool| in_order(members, (0..members.len()).collect(), forward, between);
     let (ascending, descending) = (of(true), of(false));
     let cost = |groups: &[QueryGroup]| {
         let shared: usize = groups.iter().map(|group| group.members.len()).sum();
@@ -122,9 +132,15 @@ struct Growing {
     reaches: Reaches,
 }
 
-fn in_order(members: &[GroupMember], forward: bool, between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<QueryGroup> {
-    let mut order: Vec<usize> = (0..members.len()).collect();
-    order.sort_by_key(|member| (members[*member].place(forward).0, Reverse(members[*member].reaches), *member));
+fn in_order(
+    members: &[GroupMember],
+    mut order: Vec<usize>,
+    forward: bool,
+    between: &dyn Fn(usize, usize) -> Option<u32>,
+) -> Vec<QueryGroup> {
+    // What holds others comes before them.
+    let key = |member: &GroupMember| (member.place(forward).0, Reverse(member.reaches), member.is_item);
+    order.sort_by_key(|member| (key(&members[*member]), *member));
     let mut groups: Vec<QueryGroup> = Vec::new();
     let mut growing: Option<Growing> = None;
     for position in order {

@@ -200,13 +200,37 @@ impl<'a> Lookups<'a, '_> {
                 Some(self.lookup_of(find, want, scope)?)
             }
         };
-        let cascade = match &action.kind {
-            ActionKind::Delete { cascade } => {
-                cascade.iter().map(|path| self.cascade(&action.item, path, cascade)).collect::<Result<_, _>>()?
-            }
-            _ => Vec::new(),
+        let ActionKind::Delete { cascade: paths } = &action.kind else {
+            return Ok(ActionLookups { target, ..ActionLookups::default() });
         };
-        Ok(ActionLookups { target, cascade })
+        let cascade = paths.iter().map(|path| self.cascade(&action.item, path, paths)).collect::<Result<_, _>>()?;
+        Ok(ActionLookups { target, cascade, cascade_start: self.cascade_start(&action.item, paths)? })
+    }
+
+    /// The reads of all relations of the deleted item itself, if some of them share Queries.
+    fn cascade_start(&self, item: &str, all: &'a [Vec<String>]) -> Result<Option<CascadeStart>, PlanError> {
+        let first: Vec<usize> = (0..all.len()).filter(|position| all[*position].len() == 1).collect();
+        if first.len() < 2 {
+            return Ok(None);
+        }
+        let mut builder = self.seeing_all();
+        let owner = builder.seed(builder.type_named(item)?);
+        let mut targets = Vec::new();
+        for position in first {
+            let (ty, target) =
+                self.cascade_target(&mut builder, (&owner, item), &all[position], &after(&all[position], all))?;
+            targets.push((position, ty, target));
+        }
+        let root = Object { type_name: item.to_owned(), guard: None, fields: Vec::new(), variants: Vec::new() };
+        let plan = builder.finish(root);
+        Ok((!plan.collections.is_empty()).then_some(CascadeStart { plan, seed: owner.space, targets }))
+    }
+
+    /// A builder that sees all that there is.
+    fn seeing_all(&self) -> Builder<'a> {
+        let mut builder = Builder::new(self.model, self.context);
+        (builder.unhidden, builder.sees_expired, builder.for_write) = (true, true, true);
+        builder
     }
 
     /// The items of a cascade's path: found from its start, and from the items of other paths that it begins with. Once
@@ -260,16 +284,27 @@ impl<'a> Lookups<'a, '_> {
             Via::Through(path) => builder.through(&root, path, arguments, relation)?,
             Via::AbstractType(_) => return Err(internal("a write of items of several types")),
         };
-        self.lookup(builder, &find.item, (entity, pages), seeds)
+        Ok(Self::lookup(builder, &find.item, source((entity, pages))?, seeds))
     }
 
     /// The items that a path of relations leads to from a deleted item. `next` are the relations that other paths
     /// follow from there.
     fn cascade_lookup(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
-        let mut builder = Builder::new(self.model, self.context);
-        (builder.unhidden, builder.sees_expired, builder.for_write) = (true, true, true);
+        let mut builder = self.seeing_all();
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];
+        let (item, target) = self.cascade_target(&mut builder, (&owner, item), path, next)?;
+        Ok(Self::lookup(builder, &item, target, seeds))
+    }
+
+    /// The type of the items that a path leads to from an item, and where they are.
+    fn cascade_target(
+        &self,
+        builder: &mut Builder<'a>,
+        (owner, item): (&Entity<'a>, &str),
+        path: &'a [String],
+        next: &[&'a String],
+    ) -> Result<(String, ObjectSource), PlanError> {
         let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };
         let arguments = builder.push_arguments(nothing);
         let (last, before) = path.split_last().ok_or_else(|| internal("a cascade without a relation"))?;
@@ -298,21 +333,13 @@ impl<'a> Lookups<'a, '_> {
             waits_for_parent: false,
             want,
         };
-        let reached = builder.through(&owner, path, arguments, relation)?;
-        self.lookup(builder, &ty.name, reached, seeds)
+        let reached = builder.through(owner, path, arguments, relation)?;
+        Ok((ty.name.clone(), source(reached)?))
     }
 
-    fn lookup(
-        &self,
-        builder: Builder<'a>,
-        item: &str,
-        (entity, pages): (Entity<'a>, Option<ReadId>),
-        seeds: Vec<(String, SpaceId)>,
-    ) -> Result<WriteLookup, PlanError> {
-        let presence = entity.presence.clone().ok_or_else(|| internal("a lookup without an item"))?;
-        let target = ObjectSource { pages, space: entity.space, presence, keeps_place: false };
+    fn lookup(builder: Builder<'a>, item: &str, target: ObjectSource, seeds: Vec<(String, SpaceId)>) -> WriteLookup {
         let root = Object { type_name: item.to_owned(), guard: None, fields: Vec::new(), variants: Vec::new() };
-        Ok(WriteLookup { item: item.to_owned(), plan: builder.finish(root), target, seeds })
+        WriteLookup { item: item.to_owned(), plan: builder.finish(root), target, seeds }
     }
 
     /// The names and types of the items in scope of a directive, which may be made for each element of a list: those of
@@ -326,6 +353,12 @@ impl<'a> Lookups<'a, '_> {
         let put = put.map(|action| (action.alias.as_ref().unwrap_or(&action.item), &action.item));
         found.chain(put).collect()
     }
+}
+
+/// Where the items of an entity are.
+fn source((entity, pages): (Entity<'_>, Option<ReadId>)) -> Result<ObjectSource, PlanError> {
+    let presence = entity.presence.ok_or_else(|| internal("a lookup without an item"))?;
+    Ok(ObjectSource { pages, space: entity.space, presence, keeps_place: false })
 }
 
 /// Two, so that a part of a key that several items have is noticed; all, if rules may hide some, which do not count.

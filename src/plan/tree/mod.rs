@@ -54,7 +54,7 @@ pub use response::{
     NodeOutput, NodesOutput, Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation,
 };
 pub use steps::{
-    ActionLookups, Cascade, OperationPlan, PlanStep, PlannedResult, PlannedWatch, PlannedWrite, SingleWrites,
-    WatchBinding, WatchedImage, WriteLookup,
+    ActionLookups, Cascade, CascadeStart, OperationPlan, PlanStep, PlannedResult, PlannedWatch, PlannedWrite,
+    SingleWrites, WatchBinding, WatchedImage, WriteLookup,
 };
 pub use value::{ArgumentValue, Arguments, FieldReader, Holder, IdArgument, SourceText, StoredPlace, ValueSource};

@@ -82,6 +82,19 @@ pub struct ActionLookups {
     pub target: Option<WriteLookup>,
     /// The relations that are deleted with its items, one for each path of `cascade:`.
     pub cascade: Vec<Cascade>,
+    /// The first reads of the cascade, if several of them share Queries.
+    pub cascade_start: Option<CascadeStart>,
+}
+
+/// The items of several relations, which are read together. They are deleted with the item at their start.
+#[derive(Debug)]
+pub struct CascadeStart {
+    /// The plan.
+    pub plan: Plan,
+    /// The space that takes the deleted item.
+    pub seed: SpaceId,
+    /// The positions of the cascade's paths, each with its item type and where the items are.
+    pub targets: Vec<(usize, String, ObjectSource)>,
 }
 
 /// The items at the end of a path of relations. They are deleted with the item at its start.

@@ -12,6 +12,7 @@
 //! | `operations` | any valid operation gets a well-formed response by few batches |
 //! | `cached_reads` | a cached answer is the uncached one, whatever is written in between |
 //! | `known_items` | what a request knows changes no answer, and what a list brings costs rules no call |
+//! | `least_calls` | queries take the fewest round trips, calls and read units |
 //! | `conditions` | the gateway evaluates conditions as DynamoDB does |
 //! | `several_attributes` | each prefix of a key of several attributes reads what a filter gives |
 //! | `odd_keys` | whatever keys other programs write, what a scan of a type shows is found by its fields |
@@ -23,6 +24,7 @@ mod choices;
 mod collection_reads;
 mod conditions;
 mod known_items;
+mod least_calls;
 mod odd_keys;
 mod operations;
 mod pages;

@@ -43,12 +43,17 @@ pub struct Naive<'w, 'd> {
 impl<'w, 'd> Naive<'w, 'd> {
     /// The data and the errors of an operation. A cursor appears as `{"cursor": place}`.
     pub fn run(world: &'d World<'w>, document: &'d Document, cursors: &'d Cursors) -> (Value, Vec<Fault>) {
-        let mut naive = Naive { world, document, cursors, path: Vec::new(), location: (0, 0), faults: Vec::new() };
+        let mut naive = Self::new(world, document, cursors);
         let query = document.schema.schema_definition.query.as_ref().map_or("Query", |name| name.as_str());
-        let root = Row { ty: world.type_named(query), item: None, known: Map::new(), place: 0, link: None };
+        let root = Row::of(world.type_named(query));
         let data = naive.object(&root, &document.root()).unwrap_or(Value::Null);
         naive.faults.sort();
         (data, naive.faults)
+    }
+
+    /// Before its first field.
+    pub fn new(world: &'d World<'w>, document: &'d Document, cursors: &'d Cursors) -> Self {
+        Naive { world, document, cursors, path: Vec::new(), location: (0, 0), faults: Vec::new() }
     }
 
     fn fault(&mut self, code: Code) -> Null {
@@ -166,8 +171,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                 values.iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
             }
             (_, Attribute::M(map)) if let ValueType::Embedded(name) = kind => {
-                let row =
-                    Row { ty: self.world.type_named(name), item: Some(map), known: Map::new(), place: 0, link: None };
+                let row = Row { item: Some(map), ..Row::of(self.world.type_named(name)) };
                 self.object(&row, sets)
             }
             _ => scalar(kind, attribute).ok_or(()).map_err(|()| self.fault("INTERNAL")),
@@ -218,7 +222,7 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 
     /// The page that the arguments of a field ask for.
-    fn paging(&self, arguments: &Arguments, (field, find): (&Field, &Find)) -> Result<Paging, Code> {
+    pub fn paging(&self, arguments: &Arguments, (field, find): (&Field, &Find)) -> Result<Paging, Code> {
         let page = self.document.schema.get_object(field.ty.inner_named_type());
         let is_of_items = page.is_some_and(|page| page.fields.contains_key("items"));
         Paging::of(arguments, field, (find.max, is_of_items))
@@ -319,7 +323,7 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 
     /// The selection of a connection's nodes, wherever it is.
-    fn nodes<'s>(&self, sets: &[&'s SelectionSet], field: &Field) -> Vec<&'s SelectionSet>
+    pub fn nodes<'s>(&self, sets: &[&'s SelectionSet], field: &Field) -> Vec<&'s SelectionSet>
     where
         'd: 's,
     {
@@ -400,7 +404,7 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 
     /// The row of a reference whose key answers the whole selection, if the item may not be missing: it is not read.
-    fn elided(
+    pub fn elided(
         &self,
         row: &Row<'w>,
         (field, find): (&'w Field, &'w Find),
@@ -420,11 +424,11 @@ impl<'w, 'd> Naive<'w, 'd> {
         }
         let known = self.world.known(row, find, arguments)?;
         let ty = self.world.type_named(&find.item);
-        Ok(Some(known.map(|known| Row { ty, item: None, known, place: 0, link: None })))
+        Ok(Some(known.map(|known| Row { known, ..Row::of(ty) })))
     }
 
     /// The stored fields of a find's item that a selection uses.
-    fn needs(&self, find: &'w Find, sets: &[&SelectionSet]) -> Option<Vec<String>> {
+    pub fn needs(&self, find: &'w Find, sets: &[&SelectionSet]) -> Option<Vec<String>> {
         let ty = match find.via {
             Via::Keys(_) => self.world.type_named(&find.item),
             _ => return None,
@@ -443,7 +447,7 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 
     /// The fields of an object that bind a find in it.
-    fn parent_fields(&self, ty: &'w ObjectType, find: &'w Find, arguments: &Arguments) -> Vec<String> {
+    pub fn parent_fields(&self, ty: &'w ObjectType, find: &'w Find, arguments: &Arguments) -> Vec<String> {
         if let Via::Through(path) = &find.via {
             let hop = &ty.fields[&path[0]];
             let FieldKind::Find(find) = &hop.kind else { unreachable!() };
@@ -455,7 +459,7 @@ impl<'w, 'd> Naive<'w, 'd> {
 }
 
 /// The arguments of a field that a relation on its path also has; others have their defaults.
-fn of_hop(arguments: &Arguments, hop: &Field) -> Arguments {
+pub fn of_hop(arguments: &Arguments, hop: &Field) -> Arguments {
     let mut of_hop = Arguments::default();
     for argument in &hop.arguments {
         if let Some(value) = arguments.values.get(&argument.name).or(argument.default.as_ref()) {

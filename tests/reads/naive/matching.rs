@@ -17,6 +17,7 @@ use keyfold::schema::template::part::Part;
 use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// The most keys or ranges that the list arguments of a field may give.
 const MOST: usize = 100;
@@ -46,7 +47,7 @@ struct SortUse<'w> {
 
 impl<'w> Matching<'_, 'w> {
     /// The value of a source.
-    fn source(&self, source: &Source) -> Value {
+    pub fn source(&self, source: &Source) -> Value {
         match source {
             Source::Argument(name) => {
                 let mut names = name.split('.');
@@ -131,6 +132,17 @@ impl<'w> Matching<'_, 'w> {
             }),
             Source::Claim(_) | Source::Parent(_) | Source::Item(..) => true,
         }
+    }
+
+    /// The fields in the templates of the partition and of what else has one value.
+    pub fn partition_fields(&self) -> BTreeSet<&'w str> {
+        let PathKeys { partition, equal, .. } = self.path.keys(self.table);
+        let at = match &self.path.access {
+            Access::Get { partition, .. } | Access::Query { partition, .. } => *partition,
+            Access::Scan => return BTreeSet::new(),
+        };
+        let further = equal.iter().zip(&self.path.equal).map(|(key, at)| &self.keys.keys[&key.name][*at]);
+        std::iter::once(&self.keys.keys[&partition.name][at]).chain(further).flat_map(Template::fields).collect()
     }
 
     fn sort(&self) -> Option<SortUse<'w>> {
@@ -282,13 +294,18 @@ impl<'w> Matching<'_, 'w> {
         keys.by_ref().map(|key| by(&key.name)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 
+    /// Whether the items come in descending order.
+    pub fn is_descending(&self) -> bool {
+        match self.arguments.values.get("order").and_then(Value::as_str) {
+            Some(order) => order == "DESC",
+            None => self.path.descending,
+        }
+    }
+
     /// Merges several ranges, each in the order of the store, into one list: by the rest of the sort key after the
     /// bound values, then by the position of the range.
     pub fn merged(&self, combinations: &[Map<String, Value>], ranges: Vec<Vec<Row<'w>>>) -> Vec<Row<'w>> {
-        let descending = match self.arguments.values.get("order").and_then(Value::as_str) {
-            Some(order) => order == "DESC",
-            None => self.path.descending,
-        };
+        let descending = self.is_descending();
         let each = ranges.len() / combinations.len().max(1);
         let several = ranges.len() > 1;
         let mut all: Vec<(Option<Attribute>, Row<'w>)> = Vec::new();

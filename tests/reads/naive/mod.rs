@@ -6,7 +6,7 @@ pub mod compared;
 mod condition;
 pub mod document;
 pub mod executor;
-mod matching;
+pub mod matching;
 pub mod model_check;
 pub mod pages;
 pub mod rows;

@@ -12,9 +12,10 @@ use std::ops::Range;
 const USUAL: u32 = 50;
 
 /// The requested page.
+#[derive(Clone)]
 pub struct Paging {
-    size: usize,
-    backward: bool,
+    pub size: usize,
+    pub backward: bool,
     pub from: Option<String>,
 }
 

@@ -16,7 +16,8 @@ use keyfold::schema::model::{Field, Model, ObjectType};
 use keyfold::schema::scalar::spread::SpreadKind;
 use keyfold::schema::table::Table;
 use keyfold::table::data::attribute::{Attribute, Item};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
 /// A schema and the items of its tables.
@@ -49,7 +50,12 @@ pub type Certain = HashMap<String, Vec<(String, Source)>>;
 /// The reason why a field has no rows: the error's code.
 pub type Code = &'static str;
 
-impl Row<'_> {
+impl<'w> Row<'w> {
+    /// An object of a type of which nothing is known.
+    pub fn of(ty: &'w ObjectType) -> Self {
+        Self { ty, item: None, known: Map::new(), place: 0, link: None }
+    }
+
     /// The value of a stored field; null if it is missing.
     pub fn value(&self, field: &str) -> Value {
         match (self.known.get(field), self.item) {
@@ -189,8 +195,12 @@ impl<'w> World<'w> {
             caller: self.caller,
         };
         let Ok(mut all) = matching.combinations() else { return String::new() };
-        // The choice of a replica does not change the list.
-        all.iter_mut().for_each(|values| values.retain(|name, _| !name.starts_with("replica:")));
+        // A cursor belongs to the list of one replica, whatever has chosen it.
+        for (name, value) in all.iter_mut().flatten() {
+            if let Some(count) = name.strip_prefix("replica:") {
+                *value = json!(replica(value, count.parse().unwrap()));
+            }
+        }
         format!("{all:?}")
     }
 
@@ -262,8 +272,15 @@ impl<'w> World<'w> {
             None => matching.fits(ty, values, item),
             Some(_) => matching.fits_together(ty, values, item),
         };
-        fits.then(|| Row { ty, item: Some(item), known: Map::new(), place: 0, link: None })
+        fits.then(|| Row { item: Some(item), ..Row::of(ty) })
     }
+}
+
+/// The replica that a bound value chooses.
+fn replica(value: &Value, count: u64) -> u64 {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let digest = Sha256::new().chain_update(text).chain_update([0]).finalize();
+    digest.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte)) % count
 }
 
 /// The arguments that bind the keys of a path. The choice of a replica does not change the list.

@@ -7,7 +7,7 @@
 use crate::execute::key::bounds::between;
 use crate::execute::key::span::{KeySpan, compare_highs, compare_lows};
 use crate::execute::key::values::compare_stored;
-use crate::execute::read::range_query::{MAX_LIMIT, QueryResult, RangeQuery};
+use crate::execute::read::range_query::{MAX_LIMIT, RangePart, RangeQuery};
 use crate::plan::passes::shared_query::{self, GroupMember};
 use crate::plan::tree::{Collection, Read};
 use crate::schema::model::Model;
@@ -16,7 +16,7 @@ use crate::table::data::call::{Page, Query, SortCondition};
 use foldhash::quality::RandomState;
 use indexmap::IndexMap;
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The most items that a shared Query reads for members that it may fail to reach.
@@ -29,8 +29,15 @@ const MAX_SHARING: usize = 100;
 pub enum SharedPart {
     /// A Get, by its position among the wave's.
     Get(usize),
-    /// A query, by its position among the wave's.
-    Query(usize),
+    /// A range of a query, by the query's position among the wave's and its own in the query.
+    Range(usize, usize),
+}
+
+impl SharedPart {
+    /// The query's position among the wave's, if it is a range.
+    pub fn query(self) -> Option<usize> {
+        if let Self::Range(query, _) = self { Some(query) } else { None }
+    }
 }
 
 /// A Get or a query that may share a Query.
@@ -50,6 +57,8 @@ pub struct Offer {
     pub member: GroupMember,
     /// How many items a Query must read for it.
     pub need: u32,
+    /// Of a query: how many ranges it has. They share Queries all, or none does.
+    pub ranges: usize,
 }
 
 /// What the reads of a collection may share a Query for.
@@ -90,8 +99,8 @@ pub struct SharedQuery {
 pub enum SharedPartResult {
     /// The item of the Gets at these positions.
     Item(Vec<usize>, Option<Arc<Item>>),
-    /// Everything in the page that belongs to the query at this position.
-    Query(usize, QueryResult),
+    /// What the page has of a query's range.
+    Range(usize, usize, RangePart),
 }
 
 /// The Queries that the reads of a wave share. `gets` are the Gets that need a call.
@@ -123,9 +132,33 @@ pub fn shared_queries(
     }
     // If the wave makes a batch of Gets anyway, another key in it costs no call and delays nothing.
     if gets.any(|get| !taken.contains(&SharedPart::Get(get))) {
-        shared.retain_mut(SharedQuery::leave_to_batch);
+        shared.iter_mut().for_each(SharedQuery::leave_to_batch);
     }
-    shared
+    without_halves(shared)
+}
+
+/// Of queries with several ranges, those of which a range shares a Query, with all of their ranges.
+fn without_halves(mut all: Vec<SharedQuery>) -> Vec<SharedQuery> {
+    loop {
+        let mut found: HashMap<usize, (usize, bool), RandomState> = HashMap::default();
+        for one in &all {
+            for query in one.parts().filter_map(SharedPart::query) {
+                let (ranges, is_shared) = found.entry(query).or_default();
+                (*ranges, *is_shared) = (*ranges + 1, *is_shared || one.is_shared());
+            }
+        }
+        let is_whole = |one: &SharedMember| {
+            one.parts
+                .iter()
+                .filter_map(|part| part.query())
+                .all(|query| found.get(&query) == Some(&(one.offer.ranges, true)))
+        };
+        if all.iter().all(|one| one.holds_range() && one.sharing.iter().all(is_whole)) {
+            return all;
+        }
+        all.iter_mut().for_each(|one| one.sharing.retain(is_whole));
+        all.retain(SharedQuery::holds_range);
+    }
 }
 
 /// What all members of a shared Query have in common: the value of the partition key, and the other attributes that
@@ -152,31 +185,34 @@ fn share_collection(
         }
     }
     let mut all = Vec::new();
-    // A single read has nothing to share.
-    for ((_, equal), mut sharing) in partitions.into_iter().filter(|(_, sharing)| sharing.len() > 1) {
+    let shares = |of_group: Vec<SharedMember>, equal: &[(String, KeyValue)], (forward, between): (bool, u32)| {
+        let (partition, equal) = (Some(of_group.first()?.offer.partition.clone()), equal.to_vec());
+        let projection = Some(collection.projection.clone());
+        let call = Query { partition, equal, projection, forward, ..call.clone() };
+        let sort_attribute = sort_attribute.map(str::to_owned);
+        Some(SharedQuery { sharing: of_group, sort_attribute, call, between, keeps: collection.is_kept })
+    };
+    for ((_, equal), mut sharing) in partitions {
         let members = members(&sharing);
         let between = |left: usize, right: usize| match (&sharing[left], &sharing[right]) {
             (Some(left), Some(right)) => left.offer.span.until(&right.offer.span, &collection.occupants),
             _ => None,
         };
-        for group in shared_query::groups(&members, &between) {
+        // A single read has nothing to share.
+        let groups = if members.len() > 1 { shared_query::groups(&members, &between) } else { Vec::new() };
+        for group in groups {
             let of_group = group
                 .members
                 .iter()
                 .filter_map(|(member, at_risk)| Some(SharedMember { at_risk: *at_risk, ..sharing[*member].take()? }));
             let of_group: Vec<SharedMember> = of_group.collect();
             taken.extend(of_group.iter().flat_map(|one| &one.parts));
-            let Some(partition) = of_group.first().map(|one| one.offer.partition.clone()) else { continue };
-            let projection = Some(collection.projection.clone());
-            let (partition, equal) = (Some(partition), equal.clone());
-            let call = Query { partition, equal, projection, forward: group.forward, ..call.clone() };
-            all.push(SharedQuery {
-                sharing: of_group,
-                sort_attribute: sort_attribute.map(str::to_owned),
-                call,
-                between: group.between,
-                keeps: collection.is_kept,
-            });
+            all.extend(shares(of_group, &equal, (group.forward, group.between)));
+        }
+        // If another range of its query shares one.
+        for one in sharing.into_iter().flatten().filter(|one| one.offer.ranges > 1) {
+            let forward = one.offer.member.forward.unwrap_or(true);
+            all.extend(shares(vec![one], &equal, (forward, 0)));
         }
     }
     all
@@ -219,15 +255,19 @@ impl SharedQuery {
         self.sharing.iter().flat_map(|one| one.parts.iter().copied())
     }
 
-    /// Leaves the Gets that do not come first to the batch of the wave. False if nothing is left to share.
-    fn leave_to_batch(&mut self) -> bool {
-        let first_query = self.sharing.iter().position(|one| !one.offer.member.is_item).unwrap_or_default();
-        let mut position = 0;
-        self.sharing.retain(|one| {
-            position += 1;
-            position <= first_query || !one.offer.member.is_item
-        });
-        self.sharing.len() > 1 && self.sharing.iter().any(|one| !one.offer.member.is_item)
+    /// Leaves the Gets that it may fail to reach to the batch of the wave.
+    fn leave_to_batch(&mut self) {
+        self.sharing.retain(|one| !(one.at_risk && one.offer.member.is_item));
+    }
+
+    /// Whether several share it.
+    fn is_shared(&self) -> bool {
+        self.sharing.len() > 1 && self.holds_range()
+    }
+
+    /// Whether it serves a query.
+    fn holds_range(&self) -> bool {
+        self.sharing.iter().any(|one| !one.offer.member.is_item)
     }
 
     /// The Query over the keys of all members, with a limit that covers what they need.
@@ -276,22 +316,16 @@ impl SharedQuery {
         })
     }
 
-    /// What the page holds for each member that it reached. `query` gives a query by its position, and how many items
-    /// it needs.
-    pub fn take<'s>(
-        &self,
-        page: &Page,
-        query: &dyn Fn(usize) -> (&'s RangeQuery, Option<u32>),
-    ) -> Vec<SharedPartResult> {
+    /// What the page holds for each member that it reached. `query` gives a query by its position.
+    pub fn take<'s>(&self, page: &Page, query: &dyn Fn(usize) -> &'s RangeQuery) -> Vec<SharedPartResult> {
         let last = page.last_key.as_ref();
         let order = |item: &Item, key: &KeyValue| compare_stored(item.get(self.sort_attribute.as_ref()?)?, key);
         let mut found = Vec::new();
         for one in &self.sharing {
             match (one.offer.part, &one.offer.span.low) {
-                (SharedPart::Query(position), _) => {
-                    let (query, needed) = query(position);
-                    let result = query.take(&page.items, (self.call.forward, last), needed);
-                    found.extend(result.map(|result| SharedPartResult::Query(position, result)));
+                (SharedPart::Range(position, range), _) => {
+                    let part = query(position).take(range, &page.items, (self.call.forward, last));
+                    found.extend(part.map(|part| SharedPartResult::Range(position, range, part)));
                 }
                 (SharedPart::Get(_), Some((key, _))) => {
                     let reached = last.is_none_or(|last| {

@@ -2,6 +2,7 @@
 //! Must not know how they are grouped.
 
 use super::collection::{CollectionOffers, Offer, SharedPart};
+use crate::execute::key::range::KeyRange;
 use crate::execute::key::span::KeySpan;
 use crate::execute::read::query_cache::QueryCache;
 use crate::execute::read::requests::{PendingQuery, ReadRequests, RowRequest, WaveRequests};
@@ -21,7 +22,7 @@ pub fn offers<'p>(
 ) -> Vec<CollectionOffers<'p>> {
     let of_collection = |collection: &'p Collection| {
         let of = reads.iter().filter(|requests| collection.reads.contains(&requests.id));
-        let offers = of.flat_map(|of| of.rows.iter().filter_map(|row| offer(of.read, row, requests, cache)));
+        let offers = of.flat_map(|of| of.rows.iter().flat_map(|row| offers_of_row(of.read, row, requests, cache)));
         let offers: Vec<Offer> = offers.collect();
         let read = collection.reads.first().map(|read| &plan.reads[*read]).filter(|_| offers.len() > 1)?;
         Some(CollectionOffers { collection, read, offers })
@@ -29,30 +30,20 @@ pub fn offers<'p>(
     plan.collections.iter().filter_map(of_collection).collect()
 }
 
-/// The offer of a row to share a Query; `None` if the row is read by itself.
-fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCache) -> Option<Offer> {
+/// What a row offers to share a Query: its Get, or each range of its query; nothing if it is read by itself.
+fn offers_of_row(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCache) -> Vec<Offer> {
     let item = GroupMember::item(read.may_wait);
     match row {
+        // A list keeps the order of its keys, which pages do not have.
+        RowRequest::Gets(_) if read.yields.is_some() => Vec::new(),
         RowRequest::Gets(positions) => {
-            let ([position], true) = (positions.as_slice(), read.yields.is_none()) else { return None };
-            if requests.is_known(*position) {
-                return None;
-            }
-            let Key { partition, sort } = &requests.gets.get(*position)?.key;
-            let (part, span) = (SharedPart::Get(*position), KeySpan::single(&sort.as_ref()?.1));
-            Some(Offer {
-                part,
-                partition: (partition.0.to_string(), partition.1.clone()),
-                equal: Vec::new(),
-                span,
-                condition: None,
-                member: item,
-                need: 1,
-            })
+            positions.iter().filter_map(|position| get_offer(*position, requests, item.clone())).collect()
         }
         RowRequest::Query(position, page) => {
             let PendingQuery { id, query, needed, may_wait } = &requests.queries[*position];
-            let (range, span) = query.span().filter(|_| cache.get(*id).is_none())?;
+            if cache.get(*id).is_some() {
+                return Vec::new();
+            }
             let member = GroupMember {
                 forward: Some(query.forward),
                 wants_all: page.wants_all(),
@@ -62,18 +53,39 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
                 is_item: false,
                 ..item
             };
-            let condition = range.sort.as_ref().map(|(_, condition)| condition.clone());
             let need = needed.map_or(COUNTED, |needed| query.limit(needed, false));
-            Some(Offer {
-                part: SharedPart::Query(*position),
-                partition: range.partition.clone()?,
-                equal: range.equal.clone(),
-                span,
-                condition,
-                member,
-                need,
-            })
+            let offer = |(at, (range, span)): (usize, (&KeyRange, KeySpan))| {
+                Some(Offer {
+                    part: SharedPart::Range(*position, at),
+                    partition: range.partition.clone()?,
+                    equal: range.equal.clone(),
+                    span,
+                    condition: range.sort.as_ref().map(|(_, condition)| condition.clone()),
+                    member: member.clone(),
+                    need,
+                    ranges: query.ranges.len(),
+                })
+            };
+            query.spans().enumerate().filter_map(offer).collect()
         }
-        RowRequest::Absent | RowRequest::Failed(_) => None,
+        RowRequest::Absent | RowRequest::Failed(_) => Vec::new(),
     }
+}
+
+/// The offer of a Get; `None` if it needs no call.
+fn get_offer(position: usize, requests: &WaveRequests, member: GroupMember) -> Option<Offer> {
+    if requests.is_known(position) {
+        return None;
+    }
+    let Key { partition, sort } = &requests.gets.get(position)?.key;
+    Some(Offer {
+        part: SharedPart::Get(position),
+        partition: (partition.0.to_string(), partition.1.clone()),
+        equal: Vec::new(),
+        span: KeySpan::single(&sort.as_ref()?.1),
+        condition: None,
+        member,
+        need: 1,
+        ranges: 0,
+    })
 }

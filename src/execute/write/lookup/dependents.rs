@@ -4,7 +4,7 @@ use crate::execute::item::conditions::Conditions;
 use crate::execute::item::{assemble, identity, replicas, unique};
 use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lookup::items::{keys_of, seeded};
+use crate::execute::write::lookup::items::{cascade_start, keys_of, seeded};
 use crate::execute::write::messages::FieldErrors;
 use crate::plan::tree::{Cascade, WriteLookup};
 use crate::schema::model::ObjectType;
@@ -168,9 +168,16 @@ pub async fn find_dependents(
 ) -> Result<Dependents, FieldErrors> {
     let all = paths(job, action);
     let mut related = Dependents(vec![Vec::new(); all.len()]);
+    let start = job.lookups(action).and_then(|lookups| lookups.cascade_start.as_ref());
+    let start = start.filter(|_| which == DependentsToRead::All);
+    if let Some(start) = start {
+        let found = cascade_start(job, start, item).await?;
+        found.into_iter().for_each(|(position, items)| related.0[position] = items);
+    }
+    let is_begun = |position: &usize| start.is_some_and(|start| start.targets.iter().any(|(of, ..)| of == position));
     for wave in inward(job, action).chunk_by(|one, other| length(job, action, *one) == length(job, action, *other)) {
         let mut lookups: Vec<SeededLookup> = Vec::new();
-        for position in wave {
+        for position in wave.iter().filter(|position| !is_begun(position)) {
             let is_read = |path: &&Cascade| which == DependentsToRead::All || is_behind(job, &path.whole);
             let Some(path) = all.get(*position).filter(is_read) else { continue };
             match path.rests.iter().max_by_key(|(from, _)| length(job, action, *from)) {

@@ -10,7 +10,7 @@ use crate::execute::read::state::{Present, ReadState};
 use crate::execute::write::elements::ElementNames;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
-use crate::plan::tree::WriteLookup;
+use crate::plan::tree::{CascadeStart, ObjectSource, WriteLookup};
 use crate::schema::model::ObjectType;
 use crate::schema::model::find::Find;
 use crate::table::data::attribute::{Item, Key};
@@ -89,26 +89,43 @@ async fn run(
         seed(&mut state, *space, seeds(ty));
     }
     run_waves(job.context, &mut state, true).await;
-    found(job, &state, lookup)
+    found(job, &state, (&lookup.item, &lookup.target))
 }
 
-fn found(job: &WriteJob<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, FieldErrors> {
+/// Runs the first reads of a cascade from the deleted item. Gives the items of each path by its position.
+pub async fn cascade_start(
+    job: &WriteJob<'_>,
+    start: &CascadeStart,
+    item: &Arc<Item>,
+) -> Result<Vec<(usize, Vec<Arc<Item>>)>, FieldErrors> {
+    let mut state = ReadState::with_arguments(&start.plan, job.context, FieldArguments::new(&start.plan, job.context));
+    seed(&mut state, start.seed, vec![item.clone()]);
+    run_waves(job.context, &mut state, true).await;
+    let found =
+        |(position, ty, target): &(usize, String, ObjectSource)| Ok((*position, found(job, &state, (ty, target))?));
+    start.targets.iter().map(found).collect()
+}
+
+/// The items of a type that are there.
+fn found(
+    job: &WriteJob<'_>,
+    state: &ReadState<'_>,
+    (ty, target): (&str, &ObjectSource),
+) -> Result<Vec<Arc<Item>>, FieldErrors> {
     let refuse =
         |failure: &crate::execute::error::Failure| vec![FieldError::new(failure.code, failure.message.clone())];
     if let Some(failure) = state.page_failure() {
         return Err(refuse(failure));
     }
-    let space = lookup.target.space;
+    let space = target.space;
     let mut items = Vec::new();
     for row in 0..state.len(space) {
-        match state.present(&lookup.target, space, row) {
+        match state.present(target, space, row) {
             Present::No => {}
             Present::Failed(failure) => return Err(refuse(&failure)),
-            Present::Yes => items.extend(
-                state
-                    .item(&lookup.target, space, row)
-                    .map(|item| replicas::first(job.context.model, &lookup.item, item)),
-            ),
+            Present::Yes => {
+                items.extend(state.item(target, space, row).map(|item| replicas::first(job.context.model, ty, item)))
+            }
         }
     }
     Ok(items)
