@@ -372,7 +372,7 @@ fn changes_surely(field: &Field, action: &Action, ty: &ObjectType) -> bool {
         !update.remove.is_empty() || update.changes.values().flatten().any(is_operand)
     };
     let has_version = ty.fields.values().any(|field| field.rules.version);
-    has_version || action.values.values().any(is_written) || expression.as_ref().is_some_and(is_changed)
+    has_version || action.values.values().any(is_written) || expression.as_deref().is_some_and(is_changed)
 }
 
 /// Whether a write has actions for each element of a list.

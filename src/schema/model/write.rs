@@ -319,7 +319,7 @@ pub enum ActionKind {
         /// Whether the values may give the item another key. It then moves there with all that it has.
         moves: bool,
         /// The expression. Without one, the action's values are set: an absent field stays, and null removes one.
-        expression: Option<Update>,
+        expression: Option<Box<Update>>,
     },
     /// Removes the item.
     Delete {

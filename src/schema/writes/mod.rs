@@ -427,7 +427,11 @@ fn read_kind(
         Verb::Put => ActionKind::Put { replace: directive.replace },
         Verb::Update => {
             check_upsert(acting, values, expression.as_ref(), findings)?;
-            ActionKind::Update { upsert: directive.upsert, moves: directive.moves, expression }
+            ActionKind::Update {
+                upsert: directive.upsert,
+                moves: directive.moves,
+                expression: expression.map(Box::new),
+            }
         }
         Verb::Delete => ActionKind::Delete { cascade: cascade::read_cascade(acting, findings)? },
         Verb::Check => ActionKind::Check,

@@ -285,7 +285,7 @@ impl Search<'_> {
                 let holds = |other: &&&Member| other.low <= member.low && other.high >= member.high && ends(other);
                 ends(member) || is_its_way && start(member) == *last || chosen.iter().any(|other| holds(&other))
             };
-            if chosen.len() > 1 && !chosen.iter().all(|member| is_served(&member)) {
+            if chosen.len() > 1 && !chosen.iter().all(is_served) {
                 return None;
             }
             let low = chosen.iter().map(|member| &member.low).min()?;

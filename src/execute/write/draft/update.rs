@@ -115,9 +115,9 @@ impl<'a> Drafting<'a, '_> {
         }
         // An item that an upsert makes has nothing yet.
         let new = (was_read && item.is_none()).then(Item::new);
-        let places = self.place(ty, expression.as_ref(), new.as_ref().or_else(|| form.item()))?;
+        let places = self.place(ty, expression.as_deref(), new.as_ref().or_else(|| form.item()))?;
         requires.placed(&places);
-        let changes = self.item_changes(ty, (expression.as_ref(), &places), &values, form)?;
+        let changes = self.item_changes(ty, (expression.as_deref(), &places), &values, form)?;
         let of_first = changes.for_replica(job, ty, 0);
         // A new item is in the form that is written.
         requires.form(of_first.granted().filter(|_| new.is_none()));

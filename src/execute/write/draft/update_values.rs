@@ -59,7 +59,7 @@ impl Drafting<'_, '_> {
         let model = self.job.context.model;
         let mut of_key = assemble::values_of(model, ty, &key_item(key)).known;
         of_key.extend(assemble::number_of(model, ty, &key_item(key)).map(|(number, _)| number));
-        let by_expression = self.changed_by(expression.as_ref())?;
+        let by_expression = self.changed_by(expression.as_deref())?;
         let mut set = self.set_values(position, action, ty)?;
         set.extend(by_expression.clone());
         if *moves {

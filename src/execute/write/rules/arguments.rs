@@ -44,7 +44,7 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     }
     for action in actions() {
         let of_item = match &action.kind {
-            ActionKind::Update { expression: Some(update), .. } => Some((&action.item, update)),
+            ActionKind::Update { expression: Some(update), .. } => Some((&action.item, &**update)),
             _ => None,
         };
         let of_entry = || action.at.as_ref().and_then(|entry| Some((&entry.element, entry.expression.as_ref()?)));

@@ -282,7 +282,7 @@ fn guards(action: &Action, ty: &ObjectType) -> (u64, u64) {
                 let by_expression = expression.as_ref().is_some_and(|update| update.changes.contains_key(&field.name));
                 let sets = |time: &String| {
                     let in_expression = |update: &Update| update.changes.contains_key(time);
-                    action.values.contains_key(time) || expression.as_ref().is_some_and(in_expression)
+                    action.values.contains_key(time) || expression.as_deref().is_some_and(in_expression)
                 };
                 match is_set || by_expression {
                     // The guard of the value before is deleted.
