@@ -299,8 +299,7 @@ fn bound_of_write(owner: &str, name: &str, given: &GivenValue) -> BoundField {
 
 /// What an action changes besides what binds its fields: by its expression, or by its cascade.
 fn changes_of(model: &Model, object: &ObjectType, action: &Action) -> Vec<String> {
-    let mut changed = Vec::new();
-    changed.extend(action.at.as_ref().and_then(|element| element.expression.as_ref()).map(ToString::to_string));
+    let mut changed = Vec::from_iter(action.at.as_ref().and_then(|at| at.expression.as_ref()).map(ToString::to_string));
     match &action.kind {
         ActionKind::Update { expression: Some(expression), .. } => {
             // A field that is stored only in an index key appears in no clause of the expression.
