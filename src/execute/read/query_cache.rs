@@ -6,6 +6,7 @@ use crate::execute::error::Failure;
 use crate::table::data::attribute::AttributeNames;
 use foldhash::quality::RandomState;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// A distinct query of a request.
@@ -17,7 +18,7 @@ pub struct QueryId(usize);
 pub struct QueryCache {
     /// The queries by their identities.
     ids: HashMap<Vec<u8>, QueryId, RandomState>,
-    /// The queries that give items from the beginning of their ranges, by the ranges.
+    /// The queries that give items from the beginning of their ranges, by the ranges. Only those that may have twins.
     of_ranges: HashMap<Vec<u8>, Vec<WholeQuery>, RandomState>,
     /// What each query found; `None` if it was not made.
     results: Vec<Option<Result<QueryResult, Arc<Failure>>>>,
@@ -35,12 +36,13 @@ impl QueryCache {
     /// attributes, it is answered.
     pub fn id(&mut self, query: &RangeQuery) -> QueryId {
         let (identity, ranges) = query.identity();
-        if let Some(known) = self.ids.get(&identity) {
-            return *known;
-        }
         let id = QueryId(self.results.len());
-        if query.start.is_none() {
-            let same = self.of_ranges.entry(identity[..ranges].to_vec()).or_default();
+        let new = match self.ids.entry(identity) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(new) => new,
+        };
+        if query.has_twins && query.start.is_none() {
+            let same = self.of_ranges.entry(new.key()[..ranges].to_vec()).or_default();
             let has_all = |whole: &&WholeQuery| {
                 let wanted = query.projection.iter().flat_map(|names| names.iter());
                 wanted.into_iter().all(|name| whole.projection.binary_search(name).is_ok())
@@ -56,8 +58,7 @@ impl QueryCache {
         } else {
             self.results.push(None);
         }
-        self.ids.insert(identity, id);
-        id
+        *new.insert(id)
     }
 
     /// What a query found so far; `None` where it was not made.

@@ -68,6 +68,8 @@ pub struct RangeQuery {
     pub others: bool,
     /// Whether its items are remembered for later reads.
     pub keeps: bool,
+    /// Whether other queries may read the same ranges.
+    pub has_twins: bool,
     /// Distinguishes the items that the caller may see from others.
     pub gate: ItemGate,
 }

@@ -93,7 +93,7 @@ impl ResponseBody {
         if self.data.len() > LARGE {
             self.move_into_block();
         }
-        self.bytes() <= self.limits.bytes
+        self.data.len() + self.errors.len() <= self.limits.bytes
     }
 
     /// Moves a large response into a block of its own.

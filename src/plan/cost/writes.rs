@@ -248,9 +248,12 @@ impl OperationCost {
         sum.unmet = sum.unmet.saturating_add(targets.saturating_mul(u64::from(reads_if_unmet(declared, action))));
         let reads = if action.each.is_some() { &mut sum.batched } else { &mut sum.reads };
         *reads = reads.saturating_add(targets.saturating_mul(each));
-        // Replicas that an interrupted delete may have left are compared with their item.
-        if matches!(action.kind, ActionKind::Delete { .. }) {
-            self.add_batches(targets.saturating_mul(if cost.replicas > 1 { cost.replicas } else { 0 }));
+        // Replicas that an interrupted delete may have left are compared with their item: with a record, before it is
+        // made, and after it.
+        if matches!(action.kind, ActionKind::Delete { .. }) && cost.replicas > 1 {
+            for _ in 0..if declared.idempotency.is_some() { 2 } else { 1 } {
+                self.add_batches(targets.saturating_mul(cost.replicas));
+            }
         }
         if is_returned && !alone && reads_result(action) {
             sum.results = sum.results.saturating_add(targets);

@@ -9,7 +9,7 @@ use super::same_key::same_key;
 use crate::plan::tree::{Arguments, QueryBinding, Read, ReadAction, ReadId, Want};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The most reads of a plan that are compared, which takes a time that grows with the square of their number.
@@ -37,6 +37,17 @@ pub fn widen(reads: &mut [Read], arguments: &[Arguments]) {
         let all: BTreeSet<&Arc<str>> = class.iter().flat_map(|read| reads[*read].projection.iter()).collect();
         let all: Arc<[Arc<str>]> = all.into_iter().cloned().collect();
         class.into_iter().for_each(|read| reads[read].projection = all.clone());
+    }
+}
+
+/// Marks the Queries beside which another read may read the same ranges.
+pub fn mark(reads: &mut [Read]) {
+    let place = |read: &Read| (read.table, read.index, read.item.clone());
+    let mut counts: HashMap<_, usize> = HashMap::new();
+    let is_query = |read: &&mut Read| matches!(read.action, ReadAction::Query(_));
+    reads.iter_mut().filter(is_query).for_each(|read| *counts.entry(place(read)).or_default() += 1);
+    for read in reads.iter_mut().filter(is_query) {
+        read.known.has_twins = counts.get(&place(read)).is_some_and(|count| *count > 1);
     }
 }
 

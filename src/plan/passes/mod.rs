@@ -69,6 +69,7 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
     // Now that reads are strong or not. Before shared Queries, because a Query may ask for more.
     if passes.known_items {
         alike::widen(&mut reads, &arguments);
+        alike::mark(&mut reads);
     }
     let keeps_gets = passes.known_items && known::connect(model, &mut reads, &guards);
 

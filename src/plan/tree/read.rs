@@ -66,6 +66,8 @@ pub struct KnownFrom {
     pub rules_from: Vec<ReadId>,
     /// Whether the items of its Queries are remembered for later reads.
     pub is_kept: bool,
+    /// Whether another read of the plan may make Queries of the same ranges.
+    pub has_twins: bool,
 }
 
 impl Read {

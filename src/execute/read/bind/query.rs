@@ -87,6 +87,7 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
         start,
         others: query.others,
         keeps: read.known.is_kept,
+        has_twins: read.known.has_twins,
         gate: gate.clone(),
     };
     let filled = wanted.filter(|_| !read.elements().is_empty()).map(|wanted| wanted as usize);
