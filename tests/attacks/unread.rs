@@ -39,7 +39,7 @@ pub async fn target(options: &[&str]) -> Target {
 }
 
 /// The option by which one client may have one of the large responses, or several small ones: a quarter.
-pub const LITTLE_ROOM: [&str; 4] = ["--response-memory", "32000000", "--write-timeout", "1s"];
+const LITTLE_ROOM: [&str; 4] = ["--response-memory", "20000000", "--write-timeout", "1s"];
 
 /// How long a response is waited for while others are in its way.
 const MOMENT: Duration = Duration::from_millis(100);
@@ -97,7 +97,7 @@ async fn clients_that_never_read_their_responses() {
 
 #[tokio::test]
 async fn web_sockets_that_never_read_their_responses() {
-    let shared = SharedLimits { response_memory: 20_000_000, ..SharedLimits::default() };
+    let shared = SharedLimits { response_memory: 12_000_000, ..SharedLimits::default() };
     let target = Target::machine(RequestLimits { write_timeout: WRITE_TIMEOUT, shared, ..limits() }).await;
     let subscribe = text_frame(r#"{"id": "1", "type": "subscribe", "payload": {"query": "large"}}"#);
     let attack = async {
