@@ -77,7 +77,7 @@ async fn rest(mut stream: TcpStream) -> Vec<u8> {
 
 #[tokio::test]
 async fn streams_whose_windows_are_zero() {
-    // The responses that are sent and those that wait for room are about twenty notes; each call in flight has one, too.
+    // The responses that are sent and those that wait are about twenty notes; each call in flight has one, too.
     let little = ["--response-memory", "6000000", "--write-timeout", "1s", "--header-timeout", "2s"];
     let target = unread::target(&little).await;
     let body = br#"{"query": "{ note(id: 1) { text } }"}"#;
