@@ -206,7 +206,7 @@ fn rows() -> Vec<Row> {
             r#"{ hasLoan(userId: "u1", bookId: "b1") loanCount(userId: "u1") }"#,
             json!({ "hasLoan": true, "loanCount": 2 }),
             &[],
-            2,
+            1,
         ),
         // Pages, and finds through relations.
         (
