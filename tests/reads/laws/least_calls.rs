@@ -97,7 +97,7 @@ fn compare(setting: &Setting, world: &World<'_>, measured: &Arc<Measured>, reque
 fn a_query_takes_the_fewest_calls() {
     let (mut count, mut tried, mut more) = (BTreeMap::<String, usize>::new(), 0, 0);
     let (mut waiting, mut saved, mut far) = (0, 0, 0);
-    let range = cases(38);
+    let range = cases(40);
     let schemas = range.end - range.start;
     for seed in range {
         let Some(setting) = Setting::random(seed) else { continue };
