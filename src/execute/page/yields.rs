@@ -86,7 +86,6 @@ impl PageYields {
         // The number of items up to the last wanted one has a negative binomial distribution.
         let expected = open as f32 / share;
         let deviation = (open as f32 * (1.0 - share)).sqrt() / share;
-        // Nothing is left open where all items are found.
         let needed = (expected + DEVIATIONS * deviation).ceil().min(u32::MAX as f32) as u32;
         let is_usual = share * FOUND_AMONG as f32 >= 1.0;
         let most = if is_usual { usual.sparse } else { usual.sparse.saturating_mul(MOST) };
