@@ -1,6 +1,6 @@
 //! The objects inside an item that an update writes into: `address` of `SET address.city = :city`, an entry of a map.
-//! In an update, the values of a request and the item as far as it is known; out, what makes the objects that are
-//! missing, and what the update takes for granted. Must not know calls.
+//! An update, the values of a request and the known part of the item in; what makes the missing objects, and what the
+//! update takes for granted, out. Must not know calls.
 
 use crate::execute::expression::compute;
 use crate::execute::expression::evaluate::at;
@@ -140,7 +140,7 @@ impl PlacedUpdate<'_> {
         self.make(path, path).map(|made| made.is_some())
     }
 
-    /// What the object at a path has, if it is made: with the one that is wanted in it.
+    /// The new object at a path. It has the object in it that is wanted.
     fn make(&self, path: &[Segment], wanted: &[Segment]) -> Result<Made, InvalidValue> {
         match self.inside(path) {
             Some(Inside::Object(of, form)) => self.object(path, of, form),
@@ -212,7 +212,7 @@ impl PlacedUpdate<'_> {
         Ok(Some(Some(Attribute::M(object))))
     }
 
-    /// What a field gets in an object that is made; the outer `None`: only DynamoDB knows.
+    /// What a field of a new object gets. The outer `None` means that only DynamoDB knows it.
     fn value(
         &self,
         field: &Field,

@@ -364,9 +364,9 @@ impl RangeQuery {
         Some((range, span))
     }
 
-    /// What a page that was read for others, too, has of a range, in the order of `forward`. `last` is the key at which
-    /// the page ends; `None` is the end of the data. `None` if the page does not begin with the items that the query
-    /// wants first.
+    /// A page of a shared Query in, in the order of `forward`; its part of a range out. `last` is the key at which the
+    /// page ends; `None` is the end of the data. The result is `None` if the page does not begin with the items that
+    /// the query wants first.
     pub fn take(&self, range: usize, page: &[Arc<Item>], (forward, last): (bool, Option<&Item>)) -> Option<RangePart> {
         let (range, span) = self.span(range)?;
         let sort = |item: &Item| KeyValue::new(item.get(self.sort_attribute.as_ref()?)?);
