@@ -6,8 +6,6 @@
 //! table and no schema, [`sources`] reads what they have and [`infer`] makes a schema of it. ARCHITECTURE.md says the
 //! rest.
 
-#![forbid(unsafe_code)]
-
 pub mod cli;
 pub mod execute;
 pub mod infer;

@@ -53,13 +53,15 @@ pub struct Line {
     pub cells: Vec<String>,
 }
 
-/// A table in Markdown, if it has lines. Above it stands what its cells hold.
+/// A table in Markdown, if it has lines. Above it stands what its cells hold. The last servers have no cells in lines
+/// that are not about them.
 pub fn table(cells: &str, first: &str, servers: &[String], lines: impl IntoIterator<Item = Line>) -> Option<String> {
     let mut lines = lines.into_iter().peekable();
     lines.peek()?;
     let head = std::iter::once(first).chain(servers.iter().map(String::as_str)).collect::<Vec<_>>();
     let mut text = format!("{cells}:\n\n| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
-    for Line { name, cells } in lines {
+    for Line { name, mut cells } in lines {
+        cells.resize(servers.len(), "–".to_owned());
         writeln!(text, "| {name} | {} |", cells.join(" | ")).unwrap();
     }
     Some(text)

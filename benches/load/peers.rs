@@ -102,7 +102,7 @@ pub fn compare(runtime: &Runtime, chosen: &Chosen<'_>, stores: usize) {
             found.processes.push(figures::processes(&peers, &name, &starts, [&at_rest, &peaks]));
         }
     }
-    let peers = peers(&WORKLOADS[0], "", chosen.others);
+    let peers = WORKLOADS.iter().map(|workload| peers(workload, "", chosen.others)).max_by_key(Vec::len).unwrap();
     println!("{}", found.written(&peers.into_iter().map(|peer| peer.name).collect::<Vec<_>>()));
     println!("{before} before, {} after; {:.0} s.", figures::load_average(), begun.elapsed().as_secs_f64());
 }
@@ -143,7 +143,7 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers")
 }
 
-/// The servers of a workload. The first is Keyfold, and other binaries of it are the last.
+/// The servers of a workload. The first is Keyfold. The last is the federation, where there is one.
 fn peers(workload: &Workload, endpoint: &str, others: &[String]) -> Vec<Peer> {
     let mut by_hand = Command::new(std::env::current_exe().unwrap());
     by_hand.args(["--by-hand", endpoint]);
@@ -152,25 +152,27 @@ fn peers(workload: &Workload, endpoint: &str, others: &[String]) -> Vec<Peer> {
         files: vec![workload.schema.to_owned()],
         command: super::keyfold(binary, "direct", (workload.schema, endpoint)),
     };
-    let node = |name: &str, file: &str, has_schema: bool| {
+    let node = |name: &str, file: &str, other: &[&str]| {
         let mut command = Command::new("node");
         command.arg(format!("{}/{file}.js", workload.name)).current_dir(directory());
         command.envs([("NODE_ENV", "production"), ("DYNAMODB_ENDPOINT", endpoint)]);
-        let schema = has_schema.then(|| format!("{}/schema.graphql", workload.name));
-        let own = [file, "entities", "reads"].map(|file| format!("{}/{file}.js", workload.name));
-        let files = own.into_iter().chain(schema).chain(["table.js".to_owned()]);
-        let name = name.to_owned();
-        Peer { name, files: files.map(|file| format!("benches/peers/{file}")).collect(), command }
+        let file = format!("{file}.js");
+        let own = [file.as_str(), "entities.js", "reads.js"].into_iter().chain(other.iter().copied());
+        let own = own.map(|file| format!("benches/peers/{}/{file}", workload.name));
+        Peer { name: name.to_owned(), files: own.chain(["benches/peers/table.js".to_owned()]).collect(), command }
     };
     let files = workload.by_hand.iter().map(|&file| file.to_owned()).collect();
     let mut peers = vec![
         keyfold("Keyfold", env!("CARGO_BIN_EXE_keyfold")),
         Peer { name: "Rust by hand".to_owned(), files, command: by_hand },
-        node("Apollo Server", "apollo", true),
-        node("Yoga + Pothos", "yoga", false),
-        node("mercurius", "mercurius", true),
+        node("Apollo Server", "apollo", &["schema.graphql"]),
+        node("Yoga + Pothos", "yoga", &[]),
+        node("mercurius", "mercurius", &["schema.graphql"]),
     ];
     peers.extend(others.iter().map(|path| keyfold(path.rsplit('/').next().unwrap(), path)));
+    if workload.is_federated {
+        peers.push(node("Hive Gateway", "federation", &["subgraph.js"]));
+    }
     peers
 }
 

@@ -12,6 +12,8 @@ pub struct Workload {
     pub schema: &'static str,
     /// The files of the program by hand, from the project's folder.
     pub by_hand: &'static [&'static str],
+    /// Whether a gateway of subgraphs has it, too.
+    pub is_federated: bool,
     /// The numbers of connections that ask at once.
     pub connections: [usize; 3],
     /// The operations.
@@ -34,6 +36,7 @@ pub const WORKLOADS: [Workload; 2] = [
         name: "groups",
         schema: "benches/groups.graphql",
         by_hand: &["benches/load/by_hand.rs", "benches/load/by_hand_groups.rs"],
+        is_federated: false,
         connections: [1, 32, 256],
         operations: || ["one-object", "100-objects"].map(case).into(),
         lines: groups,
@@ -43,6 +46,7 @@ pub const WORKLOADS: [Workload; 2] = [
         name: "reviews",
         schema: "benches/reviews.graphql",
         by_hand: &["benches/load/by_hand.rs", "benches/load/by_hand_reviews.rs"],
+        is_federated: true,
         // 50 virtual users are that benchmark's.
         connections: [1, 50, 256],
         operations: || {

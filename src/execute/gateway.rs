@@ -200,6 +200,11 @@ impl Gateway {
         GatewayLoad { caches, calls: calls.taken(), most_calls: calls.places(), reads: reads.load() }
     }
 
+    /// The bytes that large operations have held and freed, about.
+    pub fn freed_bytes(&self) -> u64 {
+        self.inner.reads.freed()
+    }
+
     /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
     pub async fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
         let mut preparation = Preparation::begin();

@@ -12,6 +12,7 @@ pub mod connection;
 pub mod console;
 pub mod documents;
 pub mod endpoint;
+pub mod freed_memory;
 pub mod http;
 pub mod lambda;
 pub mod listener;

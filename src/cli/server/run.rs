@@ -4,6 +4,7 @@
 use super::signals::StopSignals;
 use crate::execute::report::RunObserver;
 use crate::execute::request;
+use crate::serve::freed_memory;
 use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
@@ -137,6 +138,7 @@ impl Server {
     ) -> Result<ExitCode> {
         let explain = self.features.explain == Some(true);
         let console = self.has_playground().then(|| self.console(&current, &authenticator, development.as_ref()));
+        let giving_back = tokio::spawn(freed_memory::give_back(current.clone()));
         let routes = router(Parts {
             backend: current,
             authenticator,
@@ -175,6 +177,7 @@ impl Server {
         };
         let stopped = until(served, at_once).await.transpose();
         exposition.inspect(JoinHandle::abort);
+        giving_back.abort();
         let telemetry = self.telemetry;
         // It waits for the collector, on a thread of its own.
         let _ = spawn_blocking(move || telemetry.end()).await;

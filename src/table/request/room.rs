@@ -28,6 +28,8 @@ pub struct ReadRoom {
 #[derive(Debug, Default)]
 struct RoomState {
     total: u64,
+    /// What operations held once, and no longer hold, since the room was made.
+    freed: u64,
     next: u64,
     clients: HashMap<IpAddr, u64>,
     /// In the order in which they began to count.
@@ -61,6 +63,11 @@ impl ReadRoom {
     /// The bytes that operations hold, and those of the room.
     pub fn load(&self) -> (u64, u64) {
         (self.held().total, self.most)
+    }
+
+    /// The bytes that operations have held and freed since the room was made.
+    pub fn freed(&self) -> u64 {
+        self.held().freed
     }
 
     /// The share of an operation that has read nothing, and its client.
@@ -104,6 +111,7 @@ impl RoomState {
         let Some(reader) = self.readers.get_mut(&number) else { return };
         let old = std::mem::replace(&mut reader.bytes, bytes);
         self.total = self.total - old + bytes;
+        self.freed += old.saturating_sub(bytes);
         let Some(client) = reader.client else { return };
         let taken = self.clients.entry(client).or_default();
         *taken = *taken - old + bytes;

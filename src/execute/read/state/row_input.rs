@@ -108,13 +108,19 @@ impl ReadState<'_> {
         if self.is_behind(id, read.space, row) || self.refusals.is_unneeded(id) || is_refused() {
             return Some(ItemState::Absent);
         }
-        // A missing parent has no children. While a parent is being read, its children may be read at the same time.
-        let parent = read.parent?;
-        match self.found(parent, read.space, row) {
-            ItemState::Absent if self.is_known(Holder::Read(parent)) => Some(ItemState::Absent),
-            ItemState::Failed(failure) => Some(ItemState::Failed(failure.clone())),
-            _ => None,
+        // A missing object has nothing below it. While it is being read, what is below it may be read at the same time.
+        let (mut below, mut above) = (read, read.parent);
+        while let Some(parent) = above {
+            let outer = &self.plan.reads[parent];
+            // What was read after its parent is itself missing where the parent is.
+            let is_implied = !std::ptr::eq(below, read) && below.wave > outer.wave;
+            match (!is_implied).then(|| self.found(parent, read.space, row)) {
+                Some(ItemState::Absent) if self.is_known(Holder::Read(parent)) => return Some(ItemState::Absent),
+                Some(ItemState::Failed(failure)) => return Some(ItemState::Failed(failure.clone())),
+                _ => (below, above) = (outer, outer.parent),
+            }
         }
+        None
     }
 
     /// The values of a key and of its range for a row; `None` where a value of the key is null or missing.
