@@ -2,7 +2,7 @@
 
 use super::tree::*;
 use crate::schema::model::find::{Access, SortAccess};
-use crate::schema::model::sharding::Reading;
+use crate::schema::model::keys::sharding::Reading;
 use crate::schema::model::write::ActionKind;
 use crate::schema::model::{Model, write};
 use crate::schema::table::KeyAttribute;

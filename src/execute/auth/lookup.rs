@@ -8,7 +8,7 @@ use crate::execute::item::{assemble, identity};
 use crate::execute::values::expiry::PassedTimes;
 use crate::schema::model::auth::RuleLookup;
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::sharding::{KeyChoice, Reading};
+use crate::schema::model::keys::sharding::{KeyChoice, Reading};
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::{Model, ObjectType};
 use crate::table::data::attribute::{Item, Key};

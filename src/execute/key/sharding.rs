@@ -21,7 +21,7 @@ use crate::execute::values::encode;
 use crate::plan::tree::KeyBinding;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::sharding::{KeyChoice, Reading};
+use crate::schema::model::keys::sharding::{KeyChoice, Reading};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;

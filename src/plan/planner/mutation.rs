@@ -13,7 +13,7 @@ use crate::plan::operation::argument;
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::*;
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, Via};
-use crate::schema::model::sharding::KeyChoice;
+use crate::schema::model::keys::sharding::KeyChoice;
 use crate::schema::model::write::{Action, ActionKind, ReturnedItems, Write, WriteFind, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use apollo_compiler::Name;

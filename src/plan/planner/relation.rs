@@ -13,7 +13,7 @@ use crate::plan::tree::*;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::{Access, AccessPath, Find, Returns};
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::sharding::KeyChoice;
+use crate::schema::model::keys::sharding::KeyChoice;
 use crate::schema::model::{Field, Model, ObjectType};
 use std::collections::HashMap;
 use std::sync::Arc;

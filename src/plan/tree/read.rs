@@ -7,7 +7,7 @@ use super::ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 use super::value::ValueSource;
 use crate::schema::model::find::Access;
 use crate::schema::model::page::PageForm;
-use crate::schema::model::sharding::Reading;
+use crate::schema::model::keys::sharding::Reading;
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::table::KeyAttribute;
 use crate::schema::template::Template;

@@ -10,7 +10,6 @@ pub mod keys;
 pub mod node;
 pub mod page;
 pub mod rules;
-pub mod sharding;
 pub mod source;
 pub mod watch;
 pub mod write;

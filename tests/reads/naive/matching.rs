@@ -8,7 +8,7 @@ use keyfold::execute::caller::Caller;
 use keyfold::schema::model::ObjectType;
 use keyfold::schema::model::find::{Access, AccessPath, Find, PathKeys, Range, SharedKeys, SortAccess};
 use keyfold::schema::model::keys::ItemKeys;
-use keyfold::schema::model::sharding::KeyChoice;
+use keyfold::schema::model::keys::sharding::KeyChoice;
 use keyfold::schema::model::source::{Source, TextPart};
 use keyfold::schema::scalar::value_type::ValueType;
 use keyfold::schema::table::{KeyType, Table};

@@ -10,7 +10,7 @@ use super::values::{keys_of, scalar_of, stored_of};
 use keyfold::execute::caller::Caller;
 use keyfold::schema::model::find::{Access, AccessPath, Find, Range, Returns, SortAccess, Via};
 use keyfold::schema::model::keys::ConstantValue;
-use keyfold::schema::model::sharding::KeyChoice;
+use keyfold::schema::model::keys::sharding::KeyChoice;
 use keyfold::schema::model::source::{Source, TextPart};
 use keyfold::schema::model::{Field, Model, ObjectType};
 use keyfold::schema::scalar::spread::SpreadKind;

@@ -4,7 +4,7 @@ use super::needs::{Key, LAST, Partition, Range, Wanted, What, primary_key};
 use crate::naive::matching::Matching;
 use crate::naive::rows::Row;
 use keyfold::schema::model::find::{Access, Range as Bounds, SortAccess};
-use keyfold::schema::model::sharding::KeyChoice;
+use keyfold::schema::model::keys::sharding::KeyChoice;
 use keyfold::schema::model::source::Source;
 use keyfold::schema::scalar::spread::{Spread, SpreadKind};
 use keyfold::schema::table::KeyType;
