@@ -21,7 +21,7 @@ use keyfold::execute::keyed_locks::KeyedLocks;
 use keyfold::execute::operation_cache::{OperationCache, plan_once};
 use keyfold::execute::page::cursor::CursorKey;
 use keyfold::execute::page::yields::PageYields;
-use keyfold::execute::read::executor::run_waves;
+use keyfold::execute::wave::executor::run_waves;
 use keyfold::execute::read::state::ReadState;
 use keyfold::execute::report::Preparation;
 use keyfold::execute::request::{Request, Settings};

@@ -14,6 +14,7 @@ mod output;
 mod price_choice;
 mod schema;
 mod schema_file;
+mod service_schemas;
 pub mod selftest;
 mod server;
 mod store_choice;

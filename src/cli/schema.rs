@@ -1,6 +1,8 @@
-//! `keyfold schema`: a schema in, the API as clients see it out; or the directives that a schema may use.
+//! `keyfold schema`: a schema in, the API as clients see it out; or the directives that a schema may use, or what its
+//! services get and answer.
 
 use super::output;
+use super::service_schemas::service_schemas;
 use super::schema_file::{self, SchemaChoice};
 use crate::schema::syntax::definitions::DIRECTIVES;
 use anyhow::Result;
@@ -14,6 +16,10 @@ pub struct PrintSchema {
     #[arg(long)]
     directives: bool,
 
+    /// Print what services get and answer instead, as JSON Schema
+    #[arg(long, conflicts_with = "directives")]
+    services: bool,
+
     #[command(flatten)]
     choice: SchemaChoice,
 }
@@ -23,6 +29,8 @@ impl PrintSchema {
     pub fn run(self) -> Result<ExitCode> {
         let text = if self.directives {
             DIRECTIVES.to_owned()
+        } else if self.services {
+            serde_json::to_string_pretty(&service_schemas(&schema_file::load(&self.choice.schema)?.model))?
         } else {
             schema_file::load(&self.choice.schema)?.model.api.to_string()
         };

@@ -60,6 +60,13 @@ impl Caller {
         self.claims.as_ref().and_then(|claims| serde_json::to_string(&**claims).ok()).unwrap_or_default()
     }
 
+    /// The outermost claims of these names, as far as the caller has them; `None` for an anonymous caller, and without
+    /// names.
+    pub fn claims_named(&self, names: &[String]) -> Option<Map<String, Value>> {
+        let claims = self.claims.as_ref().filter(|_| !names.is_empty())?;
+        Some(names.iter().filter_map(|name| Some((name.clone(), claims.get(name)?.clone()))).collect())
+    }
+
     /// An outermost claim, if it is a text.
     pub fn claim_named(&self, name: &str) -> Option<&str> {
         self.claims.as_ref()?.get(name)?.as_str()

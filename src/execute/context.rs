@@ -9,6 +9,8 @@ use super::item::strays::Strays;
 use super::keyed_locks::KeyedLocks;
 use super::page::cursor::CursorKey;
 use super::page::yields::PageYields;
+use super::report::TraceContext;
+use super::service::session::ServiceSession;
 use super::values::expiry::SecondsLeft;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::Model;
@@ -34,6 +36,10 @@ pub struct ExecutionContext<'a> {
     pub variables: &'a Map<String, Value>,
     /// Who sent the request.
     pub caller: &'a Caller,
+    /// The span that contains the operation, if it is traced.
+    pub trace: Option<TraceContext>,
+    /// The request's calls of services; `None` if the schema has no services.
+    pub services: Option<&'a ServiceSession>,
     /// The time of the request.
     pub now: &'a RequestTime,
     /// When the request ends.

@@ -41,6 +41,8 @@ pub enum ErrorCode {
     Unavailable,
     /// A budget is exceeded: depth, fields, aliases, nodes, list length.
     LimitExceeded,
+    /// A service says that it has no value for an object.
+    ServiceRefused,
     /// A stored value does not fit the schema, or the gateway made a mistake.
     Internal,
 }
@@ -64,6 +66,7 @@ impl ErrorCode {
             Self::Timeout => "TIMEOUT",
             Self::Unavailable => "UNAVAILABLE",
             Self::LimitExceeded => "LIMIT_EXCEEDED",
+            Self::ServiceRefused => "SERVICE_REFUSED",
             Self::Internal => "INTERNAL",
         }
     }
@@ -109,6 +112,8 @@ pub struct Failure {
     pub code: ErrorCode,
     /// One sentence for the caller.
     pub message: String,
+    /// Details for programs: see [`GraphqlError::details`].
+    pub details: Vec<(&'static str, Value)>,
 }
 
 /// The lines of failed calls. `others` is how many of the same kind have failed since the line before.
@@ -117,7 +122,7 @@ static LINES: SparseLines<TableErrorKind> = SparseLines::new();
 impl Failure {
     /// A shared failure.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { code, message: message.into() })
+        Arc::new(Self { code, message: message.into(), details: Vec::new() })
     }
 
     /// The failure that callers see for an error of the table. The log has the details.

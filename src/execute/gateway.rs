@@ -16,6 +16,7 @@ use super::report::{
 use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
 use super::response::explain;
+use super::service::session::{ServiceSession, Services};
 use super::steps::run_steps;
 use super::values::expiry::SecondsLeft;
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
@@ -59,6 +60,7 @@ struct Inner {
     calls: Arc<CallGate>,
     reads: Arc<ReadRoom>,
     yields: PageYields,
+    services: Arc<Services>,
     observer: Option<Arc<dyn RunObserver>>,
 }
 
@@ -111,6 +113,7 @@ impl PreparedOperation {
 /// What one run of an operation needs.
 pub(super) struct OperationRun {
     loaders: Loaders,
+    services: Option<ServiceSession>,
     work: WorkDone,
     misses: AtomicBool,
     left: Arc<SecondsLeft>,
@@ -151,6 +154,7 @@ impl Gateway {
         let calls = CallGate::new(settings.max_calls_in_flight.unwrap_or_else(|| store.usual_calls_in_flight()));
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
         let (reads, yields) = (ReadRoom::new(settings.read_memory), PageYields::new(settings.learned_pages));
+        let services = Arc::new(Services::new(&model, settings.services.as_ref()));
         let Settings { max_read_bytes, cache_bytes, single_writes, observer, .. } = settings;
         let hold_off = if store.has_eventual_indexes() { HOLD_OFF } else { Duration::ZERO };
         let keeps = cache_bytes > 0 && !model.cache.is_empty();
@@ -171,6 +175,7 @@ impl Gateway {
                 calls,
                 reads,
                 yields,
+                services,
                 observer,
             }),
         }
@@ -232,11 +237,13 @@ impl Gateway {
 
     /// Begins a run for a client, which ends at the deadline.
     pub(super) fn begin(&self, client: Option<IpAddr>, deadline: Instant) -> OperationRun {
-        let Inner { calls, reads, store, cache, .. } = &*self.inner;
+        let Inner { calls, reads, store, cache, services, max_read_bytes, .. } = &*self.inner;
         let loaders = Loaders::through((calls, reads.share(client)), (store.clone(), cache.clone()), deadline);
         let (misses, lost_races) = (AtomicBool::new(false), AtomicU32::new(0));
         let (work, left, now) = (WorkDone::default(), Arc::default(), RequestTime::now());
-        OperationRun { loaders, work, misses, left, lost_races, now, deadline }
+        let session = || ServiceSession::new(services.clone(), deadline, *max_read_bytes);
+        let services = (!services.is_empty()).then(session);
+        OperationRun { loaders, services, work, misses, left, lost_races, now, deadline }
     }
 
     /// The context of a run of an operation.
@@ -250,6 +257,8 @@ impl Gateway {
         ExecutionContext {
             model,
             loaders: &run.loaders,
+            trace: prepared.trace,
+            services: run.services.as_ref(),
             variables: &prepared.planned.variables,
             caller: &prepared.caller,
             now: &run.now,

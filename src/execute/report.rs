@@ -31,6 +31,14 @@ pub struct TraceContext {
     pub is_sampled: bool,
 }
 
+impl TraceContext {
+    /// The header `traceparent` (W3C Trace Context, section 3.2).
+    pub fn to_text(self) -> String {
+        let Self { trace_id, span_id, is_sampled } = self;
+        format!("00-{}-{}-{:02x}", hex::encode(trace_id), hex::encode(span_id), u8::from(is_sampled))
+    }
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOutcome {

@@ -2,6 +2,7 @@
 
 use super::caller::Caller;
 use super::report::{RunObserver, TraceContext};
+use super::service::call::ServiceConnector;
 use crate::plan::cost::limits::CostLimits;
 use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::passes::Passes;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub introspection: bool,
     /// The secret that encrypts cursors. All processes of a gateway must share it.
     pub cursor_key: Vec<u8>,
+    /// What makes the calls of services; without it, they fail.
+    pub services: Option<Arc<dyn ServiceConnector>>,
     /// What plans save. The response is the same either way.
     pub passes: Passes,
     /// Observes every run of an operation.
@@ -74,6 +77,7 @@ impl Default for Settings {
             single_writes: SingleWrites::Call,
             introspection: true,
             cursor_key: Vec::new(),
+            services: None,
             passes: Passes::default(),
             observer: None,
         }

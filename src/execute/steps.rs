@@ -3,7 +3,7 @@
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, FieldError};
 use super::read::apply::seed;
-use super::read::executor::run_waves;
+use super::wave::executor::run_waves;
 use super::read::state::ReadState;
 use super::response::body::ResponseBody;
 use super::response::writer::{ValueFault, Writer};

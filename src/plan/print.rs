@@ -75,7 +75,7 @@ impl Plan {
                 let place = place(model, read);
                 let key = key_condition(read);
                 let _ = writeln!(text, "  #{id} {} {} on {place}", operation(read), read.item);
-                let _ = writeln!(text, "     for   {}{}", read.coordinate, each(self, read));
+                let _ = writeln!(text, "     for   {}{}", read.coordinate, each(self, read.space));
                 for demand in self.demands(read.guard) {
                     let _ = writeln!(text, "     rule  {demand}");
                 }
@@ -110,6 +110,18 @@ impl Plan {
                 let reads: Vec<String> = collection.reads.iter().map(|read| format!("#{read}")).collect();
                 let _ = writeln!(text, "  one Query for {}", reads.join(", "));
                 let _ = writeln!(text, "     asks  {}", collection.projection.join(", "));
+            }
+            for call in self.calls.iter().filter(|call| call.wave == number + 1) {
+                let _ = writeln!(text, "  call {}", model.services[call.service].name);
+                let _ = writeln!(text, "     for   {}{}", call.coordinate, each(self, call.space));
+                for demand in self.demands(call.guard) {
+                    let _ = writeln!(text, "     rule  {demand}");
+                }
+                let _ = writeln!(text, "     gets  {}", call.gets);
+                if let Some(reads) = numbers(&call.after) {
+                    let _ = writeln!(text, "     after {reads}");
+                }
+                let _ = writeln!(text, "     cost  unknown");
             }
         }
         text
@@ -159,7 +171,16 @@ impl Plan {
         let collection =
             |collection: &Collection| json!({ "reads": collection.reads, "projection": &collection.projection[..] });
         let collections: Vec<Value> = self.collections.iter().map(collection).collect();
-        json!({ "waves": self.waves.len(), "reads": reads.collect::<Vec<_>>(), "collections": collections })
+        let mut plan =
+            json!({ "waves": self.waves.len(), "reads": reads.collect::<Vec<_>>(), "collections": collections });
+        let call = |call: &ServiceCall| {
+            let service = &model.services[call.service].name;
+            json!({ "wave": call.wave, "service": service, "field": call.coordinate, "gets": call.gets, "after": call.after })
+        };
+        if let (false, Value::Object(plan)) = (self.calls.is_empty(), &mut plan) {
+            plan.insert("calls".into(), self.calls.iter().map(call).collect());
+        }
+        plan
     }
 }
 
@@ -321,8 +342,8 @@ fn place(model: &Model, read: &Read) -> String {
     }
 }
 
-fn each(plan: &Plan, read: &Read) -> String {
-    match &plan.spaces[read.space].origin {
+fn each(plan: &Plan, space: SpaceId) -> String {
+    match &plan.spaces[space].origin {
         Origin::Operation | Origin::Seed => String::new(),
         Origin::SeedVariant(types, member) => {
             format!(", each {}", types.types.get(*member).map_or("", |marks| &marks.item))
@@ -436,6 +457,7 @@ fn name(source: &ValueSource) -> String {
         ValueSource::Claim(claim) => claim.to_string(),
         ValueSource::Field(Holder::Read(read), reader) => format!("#{read}.{}", reader.field),
         ValueSource::Field(Holder::Element(_), reader) => format!("element.{}", reader.field),
+        ValueSource::Field(Holder::Resolved(_), reader) => format!("resolved.{}", reader.field),
         ValueSource::Text(parts) => parts
             .iter()
             .map(|part| match part {

@@ -73,6 +73,7 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
                 FieldKind::Nodes(nodes) => rows.extend(rows_of_nodes(model, &coordinate, nodes)),
                 FieldKind::Stored(_)
                 | FieldKind::GlobalId(_)
+                | FieldKind::Resolved(_)
                 | FieldKind::Watch(_)
                 | FieldKind::Page
                 | FieldKind::Change(_)

@@ -34,6 +34,7 @@ mod nodes;
 mod object_types;
 mod rules;
 pub mod scalar;
+mod services;
 pub mod syntax;
 pub mod table;
 mod table_directive;
@@ -43,6 +44,7 @@ mod watches;
 mod writes;
 
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Findings};
+use crate::schema::model::service::Service;
 use crate::schema::table::Table;
 use crate::schema::table_directive::DeclaredTable;
 use crate::schema::types::draft::{Kind, SchemaDraft};
@@ -66,6 +68,7 @@ pub struct ParsedSchema<'t> {
     text: &'t str,
     schema: Schema,
     declared: Vec<DeclaredTable>,
+    services: Vec<Service>,
     findings: Findings,
 }
 
@@ -82,7 +85,8 @@ impl<'t> ParsedSchema<'t> {
         };
         let mut declared = table_directive::read_tables(&schema, text, environment, &mut findings);
         keys::native_types::settle(&schema, text, &mut declared, &mut findings);
-        Ok(Self { file, text, schema, declared, findings })
+        let services = services::declared::read_services(&schema, text, environment, &mut findings);
+        Ok(Self { file, text, schema, declared, services, findings })
     }
 
     /// The tables. They count only if [`check`](Self::check) finds no mistake.
@@ -93,13 +97,14 @@ impl<'t> ParsedSchema<'t> {
     /// Checks the rest: the model and its warnings, or every mistake.
     pub fn check(self) -> Result<(Model, Diagnostics), Diagnostics> {
         let tables = self.tables();
-        let Self { file, text, schema, declared, mut findings } = self;
+        let Self { file, text, schema, declared, services, mut findings } = self;
         let kinds = types::kinds::classify(&schema, &mut findings);
         let node = nodes::interface::read(&schema, &mut findings);
         let draft = SchemaDraft {
             text,
             schema: &schema,
             tables,
+            services,
             kinds,
             node,
             records: IndexMap::new(),
@@ -130,13 +135,17 @@ fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mu
     writes::checks::relations::check(&draft, &types, findings);
     let cache = cache_control::read_hints(&draft, findings);
     nodes::types::check(&draft, &types, findings);
+    services::resolve::check_places(&draft, findings);
     api::check(schema, findings);
     syntax::deprecated::check(schema, findings);
     if findings.failed() {
         return None;
     }
     let ruled = types.values().any(|ty| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty()));
-    Some(Model { api: api::build(schema, findings)?, tables: draft.tables, types, constraints, ruled, cache })
+    let api = api::build(schema, findings)?;
+    services::requires::read_requires((schema, &api), &mut types, findings);
+    let SchemaDraft { tables, services, .. } = draft;
+    Some(Model { api, tables, services, types, constraints, ruled, cache })
 }
 
 /// Reads the stored fields of every item type and embedded type, and the keys of every item type.

@@ -8,6 +8,7 @@ use crate::schema::model::auth::AuthRules;
 use crate::schema::model::rules::Rules;
 use crate::schema::model::watch::ChangePart;
 use crate::schema::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
+use crate::schema::services::resolve;
 use crate::schema::syntax::directives::{named, write_of};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use crate::schema::types::fields;
@@ -67,6 +68,10 @@ fn field_kind(
             None
         }
         Kind::Root(operation) => reading_or_writing(draft, (type_name, *operation), field, findings),
+        Kind::Item | Kind::Embedded if let Some(directive) = field.directives.get("resolve") => {
+            let resolution = resolve::read_resolution(draft, type_name, (field, directive), findings)?;
+            Some(FieldKind::Resolved(Box::new(resolution)))
+        }
         Kind::Item | Kind::Embedded => match find {
             _ if draft.schema.get_object(type_name).is_some_and(|object| draft.is_global_id(object, field)) => {
                 nodes::types::global_id(draft, type_name).map(|id| FieldKind::GlobalId(Arc::new(id)))

@@ -357,6 +357,7 @@ impl Budgets {
             cursor_key,
             passes: Default::default(),
             observer: None,
+            services: None,
         }
     }
 }

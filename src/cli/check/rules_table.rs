@@ -69,7 +69,10 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
             let of_watch = |ty: &ObjectType| TypeInReach::new(ty, AuthAction::Read, claims(watch.bindings.iter()));
             (all(own(AuthAction::Read), model.types.get(&watch.item).map(of_watch).into_iter()), String::new())
         }
-        FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) | FieldKind::Payload => {
+        FieldKind::Stored(_)
+        | FieldKind::GlobalId(_)
+        | FieldKind::Resolved(_)
+        | FieldKind::Page | FieldKind::Change(_) | FieldKind::Payload => {
             let as_type = || format!("as {}", ty.name);
             (own(AuthAction::Read).unwrap_or_else(as_type), own(AuthAction::Write).unwrap_or_else(as_type))
         }

@@ -4,6 +4,7 @@ use super::data::GatewayTables;
 use super::data::starting::TextsOfItems;
 use super::design::SchemaDesign;
 use super::dev_store::{DevStore, FilledStore};
+use super::file_services::FileServices;
 use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
 use super::signals::Hangups;
@@ -86,7 +87,8 @@ impl Dev {
 
         let cursor_key = self.settings.cursor_key.clone().map_or_else(|| key_of(&loaded.text), String::into_bytes);
         output::print(&self.banner(&server, &loaded.model, (&filled, &callers)))?;
-        let settings = server.gateway_settings(cursor_key);
+        let mut settings = server.gateway_settings(cursor_key);
+        settings.services = settings.services.map(|others| FileServices::beside(&self.choice.schema, others));
         let model = Arc::new(loaded.model);
         let surveying = tokio::spawn(coverage::warn_of_store(store.clone(), model.clone()));
         let current = Arc::new(CurrentGateway::new(Gateway::new(model, store.clone(), settings.clone())));

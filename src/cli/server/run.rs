@@ -2,6 +2,8 @@
 //! it.
 
 use super::signals::StopSignals;
+use crate::execute::service::call::ServiceConnector;
+use crate::serve::outbound::service::HttpServices;
 use crate::execute::report::RunObserver;
 use crate::execute::request;
 use crate::serve::freed_memory;
@@ -213,7 +215,8 @@ impl Server {
     /// The gateway's settings.
     pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> request::Settings {
         let observer = self.telemetry.is_on().then(|| self.telemetry.clone() as Arc<dyn RunObserver>);
-        request::Settings { observer, ..self.settings.budgets.gateway(self.introspection(), cursor_key) }
+        let services: Arc<dyn ServiceConnector> = Arc::new(HttpServices::default());
+        request::Settings { observer, services: Some(services), ..self.settings.budgets.gateway(self.introspection(), cursor_key) }
     }
 }
 

@@ -77,6 +77,7 @@ impl<'m> Rights<'m> {
             FieldKind::Write(write) => self.write(field, write),
             FieldKind::Stored(_)
             | FieldKind::GlobalId(_)
+            | FieldKind::Resolved(_)
             | FieldKind::Page
             | FieldKind::Change(_)
             | FieldKind::Payload => {}

@@ -2,13 +2,13 @@
 //! changes a state. Must not know how a result was found.
 
 use super::row_results::RowResult;
-use super::state::{ItemState, ReadResult, ReadState};
+use super::state::{ItemState, ReadResult, ReadState, ResolvedValue};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
 use crate::execute::page::result::PageResult;
 use crate::execute::values::{decode, encode};
-use crate::plan::tree::{Holder, Origin, ReadId, Space, SpaceId};
+use crate::plan::tree::{Holder, Origin, ReadId, ServiceCallId, Space, SpaceId};
 use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
@@ -45,6 +45,11 @@ pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>
     }
     state.set_rows(space, items.iter().map(SmallVec::len));
     state.set_result(id, ReadResult::Many(items.into_iter().flatten().collect(), pages));
+}
+
+/// Stores what services computed for the rows of a call.
+pub fn apply_resolved(state: &mut ReadState<'_>, call: ServiceCallId, values: Vec<ResolvedValue>) {
+    state.set_resolved(call, values);
 }
 
 /// The rows of all spaces together. The rows of a variant, and those of one type of an id, are rows of their parent.

@@ -4,7 +4,6 @@
 pub mod admit;
 pub mod apply;
 pub mod bind;
-pub mod executor;
 pub mod query_cache;
 pub mod range_query;
 pub mod requests;

@@ -74,6 +74,18 @@ impl ResponseBody {
         }
     }
 
+    /// A value alone, without `data` around it.
+    pub(super) fn bare(limits: ResponseLimits) -> Self {
+        let mut body = Self::new(limits);
+        body.data.clear();
+        body
+    }
+
+    /// The bytes of a value alone.
+    pub(super) fn into_data(self) -> Vec<u8> {
+        self.data
+    }
+
     /// Begins the first field of another step.
     pub(super) fn separate(&mut self) {
         if self.data.len() > BEGINNING.len() {

@@ -6,5 +6,6 @@ mod list;
 pub mod misfit;
 mod node;
 mod object;
+pub mod required;
 mod scalar;
 pub mod writer;

@@ -6,7 +6,7 @@
 use super::body::ResponseBody;
 use crate::execute::error::{ErrorCode, Failure, FieldError, GraphqlError, PathSegment};
 use crate::execute::read::state::ReadState;
-use crate::plan::tree::SpaceId;
+use crate::plan::tree::{Object, SpaceId};
 use crate::table::data::attribute::Item;
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
@@ -57,6 +57,11 @@ impl<'a> Writer<'a> {
     pub fn write(mut self) -> Result<(), ValueFault> {
         self.body.separate();
         self.fields(&self.state.plan().root, Place { space: 0, row: 0, map: None })
+    }
+
+    /// Writes one object for a row, and nothing around it.
+    pub(super) fn write_object(mut self, object: &'a Object, (space, row): (SpaceId, usize)) -> Result<(), ValueFault> {
+        self.object(object, Place { space, row, map: None })
     }
 
     /// Writes errors in place of the step's only field.
@@ -122,7 +127,8 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn failed(&mut self, failure: &Failure) -> ValueFault {
-        self.error(failure.code, failure.message.clone())
+        let Failure { code, message, details } = failure.clone();
+        self.errors(vec![FieldError { code, message, details }])
     }
 
     /// Writes a value, or null if the value fails and its type is nullable.

@@ -8,7 +8,7 @@ use crate::execute::gateway::{Gateway, PreparedOperation};
 use crate::execute::item::identity;
 use crate::execute::read::admit;
 use crate::execute::read::apply::seed;
-use crate::execute::read::executor::run_waves;
+use crate::execute::wave::executor::run_waves;
 use crate::execute::read::state::ReadState;
 use crate::execute::read::state::access::GuardOutcome;
 use crate::execute::report::Preparation;

@@ -14,6 +14,8 @@ pub struct DraftPlan<'m> {
     pub arguments: Vec<Arguments>,
     /// The guards of fields, outer ones before those within.
     pub guards: Vec<Guard>,
+    /// The calls of services, those within what another has computed after it. They have no time yet.
+    pub calls: Vec<ServiceCall>,
     /// The response's data, or the step's part of it.
     pub root: Object,
     /// Whether a read must include each field's own attribute even where a key holds the value too: conditions of a

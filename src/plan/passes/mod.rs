@@ -5,6 +5,7 @@
 
 pub mod alike;
 pub mod cache_policy;
+pub mod calls;
 pub mod collections;
 pub mod draft;
 pub mod known;
@@ -46,12 +47,13 @@ impl Default for Passes {
 
 /// Makes the plan of a draft.
 pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
-    let DraftPlan { reads, spaces, arguments, guards, root, as_stored, for_write } = draft;
+    let DraftPlan { reads, spaces, arguments, guards, mut calls, root, as_stored, for_write } = draft;
 
     // First, because the passes that follow ask which reads are made at the same time, and which of them nothing waits
     // for.
-    let times = waves::times(&reads, &spaces, passes.early_waves);
-    let waves = waves::waves(&times);
+    calls::find_needs(&mut calls, &spaces, &guards);
+    let times = waves::times(&reads, &spaces, &mut calls, passes.early_waves);
+    let waves = waves::waves(&times, &calls);
 
     // After the waves, because only reads of one wave can share a Query. Before the reads become strong, so that those
     // of a write are grouped as those of a query are.
@@ -76,7 +78,7 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
     // Last, because a shared Query asks for what its reads ask for, and is as fresh as the freshest of them must be.
     let collections = groups.into_iter().map(|group| collection(&reads, group, keeps_gets)).collect();
 
-    Plan { reads, spaces, arguments, guards, waves, collections, keeps_gets, root }
+    Plan { reads, spaces, arguments, guards, waves, calls, collections, keeps_gets, root }
 }
 
 /// The read of a draft. Those of a write are strong, so that they see it, except on global indexes, which have no

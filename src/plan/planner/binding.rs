@@ -160,6 +160,9 @@ impl<'a> Builder<'a> {
                     let arguments = argument::field_arguments(&self.context, field, collected);
                     self.parent_fields(ty, field, find, &arguments)?.iter().for_each(|name| add(name));
                 }
+                FieldKind::Resolved(resolution) => {
+                    self.needs(ty, &[&resolution.requires])?.iter().for_each(|name| add(name));
+                }
                 _ => {}
             }
         }

@@ -29,6 +29,7 @@ pub struct Builder<'a> {
     pub spaces: Vec<Space>,
     pub arguments: Vec<Arguments>,
     pub guards: Vec<Guard>,
+    pub calls: Vec<ServiceCall>,
     /// The guard behind which fields are planned now.
     pub guard: Option<GuardId>,
     pub introspects: bool,
@@ -62,6 +63,7 @@ impl<'a> Builder<'a> {
             spaces: vec![operation],
             arguments: vec![],
             guards: vec![],
+            calls: vec![],
             guard: None,
             introspects: false,
             caching: Caching::default(),
@@ -121,6 +123,19 @@ impl<'a> Builder<'a> {
         }
         let around = self.guard;
         let own = if inside { None } else { self.enter_item(of)? };
+        let fields = self.fields(of, all, inside)?;
+        self.guard = around;
+        Ok(Object { type_name: ty.name.clone(), guard: own, fields, variants: Vec::new() })
+    }
+
+    /// Plans fields of an object that is entered.
+    pub fn fields(
+        &mut self,
+        of: &Entity<'a>,
+        all: IndexMap<Name, CollectedField<'a>>,
+        inside: bool,
+    ) -> Result<Vec<Output>, PlanError> {
+        let ty = of.ty;
         let mut fields = Vec::new();
         for (key, collected) in all {
             let (outer, around_age) = (self.guard, self.caching.age);
@@ -145,8 +160,7 @@ impl<'a> Builder<'a> {
             }
             fields.push(output);
         }
-        self.guard = around;
-        Ok(Object { type_name: ty.name.clone(), guard: own, fields, variants: Vec::new() })
+        Ok(fields)
     }
 
     /// A field of a type.
@@ -177,6 +191,7 @@ impl<'a> Builder<'a> {
                     None => Ok(OutputValue::Leaf(held)),
                 }
             }
+            FieldKind::Resolved(resolution) => self.resolved(of, field, resolution, collected),
             FieldKind::Nodes(nodes) => self.nodes(of, field, nodes, collected),
             FieldKind::GlobalId(id) => {
                 let value = |(name, _): &(String, ValueType)| of.value(self.model, name).ok_or_else(|| internal(name));
@@ -193,8 +208,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// An embedded object or list of objects. Its elements become rows only if finds are selected in them.
-    fn embedded(
+    /// An embedded object or list of objects. Its elements become rows only if finds, or what services compute, are
+    /// selected in them.
+    pub fn embedded(
         &mut self,
         of: &Entity<'a>,
         held: ValueLocation,
@@ -208,7 +224,12 @@ impl<'a> Builder<'a> {
         let mut element = Entity { ty, ..of.clone() };
         let mut rows = None;
         if self.has_finds(ty, sets) {
-            let (holder, _) = *of.held.last().ok_or_else(|| internal("an embedded object of nothing"))?;
+            let own = || of.held.last().map(|(holder, _)| *holder);
+            let holder = match &held {
+                ValueLocation::In(holder, _) => Some(*holder),
+                _ => own(),
+            };
+            let holder = holder.ok_or_else(|| internal("an embedded object of nothing"))?;
             let space = self.space(of.space, Origin::Elements(holder, reader));
             element =
                 Entity { space, known: Default::default(), held: vec![(Holder::Element(space), None)], ..element };
@@ -218,11 +239,11 @@ impl<'a> Builder<'a> {
         Ok(OutputValue::Embedded(held, object, rows))
     }
 
-    /// Whether a find is selected anywhere in an embedded object.
+    /// Whether a find, or what a service computes, is selected anywhere in an embedded object.
     fn has_finds(&self, ty: &ObjectType, sets: &[&'a SelectionSet]) -> bool {
         let fields = self.context.fields(&ty.name, sets);
         fields.values().any(|collected| match ty.fields.get(collected.field.name.as_str()).map(|field| &field.kind) {
-            Some(FieldKind::Find(_)) => true,
+            Some(FieldKind::Find(_) | FieldKind::Resolved(_)) => true,
             Some(FieldKind::Stored(stored)) => {
                 let ty = stored.value.embedded().and_then(|name| self.model.types.get(name));
                 ty.is_some_and(|ty| self.has_finds(ty, &collected.sets))
@@ -257,11 +278,11 @@ impl<'a> Builder<'a> {
 
     /// Runs the passes over the reads and gives the plan.
     pub fn finish(self, root: Object) -> Plan {
-        let Self { model, context, reads, spaces, arguments, guards, as_stored, for_write, .. } = self;
+        let Self { model, context, reads, spaces, arguments, guards, calls, as_stored, for_write, .. } = self;
         passes::finish(
             model,
             context.passes,
-            DraftPlan { reads, spaces, arguments, guards, root, as_stored, for_write },
+            DraftPlan { reads, spaces, arguments, guards, calls, root, as_stored, for_write },
         )
     }
 

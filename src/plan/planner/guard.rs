@@ -64,6 +64,7 @@ impl<'a> Builder<'a> {
             FieldKind::Stored(_)
             | FieldKind::Nodes(_)
             | FieldKind::GlobalId(_)
+            | FieldKind::Resolved(_)
             | FieldKind::Page
             | FieldKind::Change(_)
             | FieldKind::Payload => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),

@@ -7,6 +7,7 @@
 //! | `builder` | an object's selection → its fields: stored, embedded or found |
 //! | `find` | a find field → the relations on its path, and what it gives |
 //! | `relation` | one relation → its reads |
+//! | `resolved` | a field that a service computes → the call of the service |
 //! | `abstract_type` | a find of an interface or a union → one read for all its types; global ids → a Get for each type |
 //! | `connection` | the selection on a connection → its parts |
 //! | `binding` | what a find is bound to → the sources of a read's key |
@@ -27,4 +28,5 @@ mod key_condition;
 pub mod mutation;
 pub mod query;
 mod relation;
+mod resolved;
 pub mod subscription;

@@ -6,5 +6,7 @@ pub type ReadId = usize;
 pub type SpaceId = usize;
 /// Position of a field's arguments in [`super::Plan::arguments`].
 pub type ArgumentsId = usize;
+/// Position of a call of a service in [`super::Plan::calls`].
+pub type ServiceCallId = usize;
 /// Position of a guard in [`super::Plan::guards`].
 pub type GuardId = usize;

@@ -28,6 +28,7 @@
 //! | `value` | where the values of keys come from |
 //! | `discriminator` | how the items of a type are distinguished from others |
 //! | `cache_policy` | how long the response may be kept |
+//! | `service_call` | what a service computes, and what it gets |
 //! | `response` | objects, lists and connections of the response |
 
 mod cache_policy;
@@ -38,6 +39,7 @@ mod ids;
 mod plan;
 mod read;
 mod response;
+mod service_call;
 mod steps;
 mod value;
 
@@ -45,7 +47,7 @@ pub use cache_policy::CachePolicy;
 pub use discriminator::{TypeDiscriminator, TypeMarks};
 pub use filter::{Conjunct, Filter};
 pub use guard::{ConstrainedInputs, DecidedBy, Demand, Guard};
-pub use ids::{ArgumentsId, GuardId, ReadId, SpaceId};
+pub use ids::{ArgumentsId, GuardId, ReadId, ServiceCallId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{
     BoundRange, GetBinding, ItemRows, KeyBinding, KnownFrom, PageSizes, QueryBinding, Read, ReadAction, Want, WholeKey,
@@ -53,6 +55,7 @@ pub use read::{
 pub use response::{
     NodeOutput, NodesOutput, Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation,
 };
+pub use service_call::ServiceCall;
 pub use steps::{
     ActionLookups, Cascade, CascadeStart, OperationPlan, PlanStep, PlannedResult, PlannedWatch, PlannedWrite,
     SingleWrites, WatchBinding, WatchedImage, WriteLookup,

@@ -6,6 +6,7 @@ use super::guard::Guard;
 use super::ids::{ReadId, SpaceId};
 use super::read::Read;
 use super::response::Object;
+use super::service_call::ServiceCall;
 use super::value::{Arguments, FieldReader, Holder, IdArgument};
 use crate::schema::scalar::global_id::GlobalId;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub struct Plan {
     pub guards: Vec<Guard>,
     /// The reads of each wave, in the order of `reads`.
     pub waves: Vec<Vec<ReadId>>,
+    /// The calls of services, those within what another has computed after it.
+    pub calls: Vec<ServiceCall>,
     /// The reads that may share a Query.
     pub collections: Vec<Collection>,
     /// Whether what Gets find is remembered for later reads that ask in another way.

@@ -1,7 +1,7 @@
 //! Where values come from when a plan runs: arguments, fields of what was read, and text made of both. Must not know
 //! reads or the response.
 
-use super::ids::{ArgumentsId, ReadId, SpaceId};
+use super::ids::{ArgumentsId, ReadId, ServiceCallId, SpaceId};
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::Stored;
 use crate::schema::scalar::time_form::Unit;
@@ -111,6 +111,8 @@ pub enum Holder {
     Read(ReadId),
     /// The row of this space: an element of an embedded list, or an item that was handed in.
     Element(SpaceId),
+    /// What a service computed for an object.
+    Resolved(ServiceCallId),
 }
 
 /// How to find a field's value in an item.

@@ -233,4 +233,13 @@ rules! { RULES_OF_OPERATIONS;
     KF1004: "A strong read is not cached",
         "`@find(consistent: true)` reads what is stored now. The cache would give what was stored up to `maxAge` seconds ago.",
         r#"balance(id: ID!): Account @find(consistent: true)"#;
+    KF1101: "A service has a name of its own and an address",
+        "Each `@service` has another name. Its `url` is an address of HTTP or HTTPS. A `timeout` is a number of seconds or milliseconds, such as `2s` or `500ms`. The claims of a caller are signed, so `claims` need a `secret`.",
+        r#"extend schema @service(name: "pricing", url: "${PRICING_URL:-http://127.0.0.1:4001/}", timeout: "2s")"#;
+    KF1102: "A service computes a field of an object",
+        "`@resolve` belongs on a field of an item type or of an embedded type. The field's type is a scalar, an enum, an embedded type, or a list of these. It is not stored, so no other directive says how it is kept or written.",
+        r#"total: Decimal @resolve(service: "pricing", requires: "id lines { sku quantity }")"#;
+    KF1103: "A service gets what clients can select",
+        "`requires` is a selection on the object of the field: of fields that clients see, without what another service computes.",
+        r#"total: Decimal @resolve(service: "pricing", requires: "id lines { sku quantity }")"#;
 }

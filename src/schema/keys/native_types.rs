@@ -54,6 +54,7 @@ fn stored(schema: &Schema, text: &str, tables: &[DeclaredTable]) -> Vec<(usize, 
     let draft = SchemaDraft {
         text,
         schema,
+        services: Vec::new(),
         tables: tables.iter().map(|declared| declared.table.clone()).collect(),
         kinds: kinds::classify(schema, &mut unreported),
         node: crate::schema::nodes::interface::read(schema, &mut unreported),

@@ -10,6 +10,7 @@ pub mod keys;
 pub mod node;
 pub mod page;
 pub mod rules;
+pub mod service;
 pub mod source;
 pub mod watch;
 pub mod write;
@@ -20,6 +21,7 @@ use crate::schema::model::cache::CacheHints;
 use crate::schema::model::node::NodeFind;
 use crate::schema::model::page::PageForm;
 use crate::schema::model::rules::{Constraint, Rules};
+use crate::schema::model::service::{Resolution, Service};
 use crate::schema::model::watch::{ChangePart, Watch};
 use crate::schema::model::write::Write;
 use crate::schema::scalar::global_id::GlobalId;
@@ -45,6 +47,8 @@ pub struct Model {
     pub api: Valid<Schema>,
     /// The tables, in the order of the schema.
     pub tables: Vec<Table>,
+    /// The services, in the order of the schema.
+    pub services: Vec<Service>,
     /// Every object type, including root types and inaccessible types.
     pub types: IndexMap<String, ObjectType>,
     /// `@constraint` on arguments (`Mutation.createUser.name`) and input fields (`FoodInput.name`), by coordinate.
@@ -223,6 +227,8 @@ pub enum FieldKind {
     Nodes(NodeFind),
     /// The global id of an item, made of its key.
     GlobalId(Arc<GlobalId>),
+    /// What a service computes (`@resolve`).
+    Resolved(Box<Resolution>),
     /// The changes of items (`@watch`).
     Watch(Box<Watch>),
     /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `totalCount`, `pageInfo`, the fields of

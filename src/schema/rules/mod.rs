@@ -13,7 +13,7 @@ use crate::schema::model::rules::{Constraint, Rules};
 pub use crate::schema::rules::default::in_order;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
-use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_find};
+use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_stored};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 use apollo_compiler::{Node, Schema};
@@ -28,7 +28,7 @@ pub fn read_rules(draft: &mut SchemaDraft, findings: &mut Findings) {
         let record = draft.records.get(object.name.as_str());
         for field in object.fields.values() {
             match record.and_then(|record| record.get(field.name.as_str())) {
-                Some(declared) if !is_find(field) => {
+                Some(declared) if is_stored(field) => {
                     let rules = field_rules(draft, (object, field), declared, findings);
                     all.push((object.name.to_string(), field.name.to_string(), rules));
                 }

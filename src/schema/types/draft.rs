@@ -4,6 +4,7 @@
 use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
+use crate::schema::model::service::Service;
 use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::flag;
@@ -24,6 +25,8 @@ pub struct SchemaDraft<'a> {
     pub schema: &'a Schema,
     /// The tables.
     pub tables: Vec<Table>,
+    /// The services.
+    pub services: Vec<Service>,
     /// What each object type stands for.
     pub kinds: IndexMap<String, Kind>,
     /// The interface with `@node`.
@@ -132,6 +135,11 @@ pub fn objects(schema: &Schema) -> impl Iterator<Item = &Node<schema::ObjectType
         schema::ExtendedType::Object(object) if !definition.is_built_in() => Some(object),
         _ => None,
     })
+}
+
+/// Whether a field is stored: no directive says that it comes from elsewhere.
+pub fn is_stored(field: &FieldDefinition) -> bool {
+    !is_find(field) && !field.directives.has("resolve")
 }
 
 /// Whether a field is a relation: it has `@find`.

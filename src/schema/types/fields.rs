@@ -1,4 +1,4 @@
-//! Fields without `@find` in, where each is stored out. Must not know finds.
+//! Fields that are stored in, where each is stored out. Must not know finds.
 //!
 //! A field is stored in the attribute that `@attribute(name:)` names, or in one of the field's own name. But a field
 //! without `@attribute(name:)` is stored only in the keys if it can always be read back from one of them. That is so in
@@ -21,7 +21,7 @@ use crate::schema::syntax::directives::{named, text};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_find};
+use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_stored};
 use crate::schema::types::{forms, maps, values};
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{ExtendedType, ObjectType};
@@ -34,7 +34,7 @@ pub fn declare(
     findings: &mut Findings,
 ) -> StoredFields {
     let mut record = StoredFields::new();
-    for field in object.fields.values().filter(|field| !is_find(field) && !draft.is_global_id(object, field)) {
+    for field in object.fields.values().filter(|field| is_stored(field) && !draft.is_global_id(object, field)) {
         check_bare(object, field, findings);
         if let Some(declared) = declared(draft, object, field, table, findings) {
             record.insert(field.name.to_string(), declared);

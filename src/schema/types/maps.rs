@@ -9,7 +9,7 @@ use crate::schema::scalar::form::{MapField, MapForm};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::{name, text};
 use crate::schema::table::KeyType;
-use crate::schema::types::draft::{Declared, Kind, SchemaDraft, is_find};
+use crate::schema::types::draft::{Declared, Kind, SchemaDraft, is_stored};
 use crate::schema::types::{forms, inputs, values};
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use apollo_compiler::schema::ObjectType;
@@ -71,7 +71,7 @@ fn key_field(draft: &SchemaDraft, object: &ObjectType, by: &At<String>) -> Resul
     let of = &object.name;
     let fail = |message: String, help: Option<String>| Err((by.span.clone(), message, help));
     let Some((field, declared)) = stored_field(draft, object, &by.value) else {
-        let stored = object.fields.values().filter(|field| !is_find(field)).map(|field| field.name.as_str());
+        let stored = object.fields.values().filter(|field| is_stored(field)).map(|field| field.name.as_str());
         let help = suggest(&by.value, stored).or_else(|| Some(format!("name {}", one_of(draft, object))));
         return fail(format!("`{}` is not a stored field of `{of}`", by.value), help);
     };
@@ -97,7 +97,7 @@ fn value_field(
     let others: Vec<&str> = object
         .fields
         .values()
-        .filter(|field| !is_find(field) && field.name != by.value.as_str())
+        .filter(|field| is_stored(field) && field.name != by.value.as_str())
         .map(|field| field.name.as_str())
         .collect();
     let own = stored_field(draft, object, &value.value).filter(|_| value.value != by.value);
@@ -126,7 +126,7 @@ fn stored_field<'d>(
     object: &'d ObjectType,
     name: &str,
 ) -> Option<(&'d FieldDefinition, Declared)> {
-    let field = object.fields.get(name).filter(|field| !is_find(field))?;
+    let field = object.fields.get(name).filter(|field| is_stored(field))?;
     let attribute = field.directives.get("attribute");
     let stored_as = attribute.and_then(|directive| text(directive, "name"));
     let mut declared = Declared {

@@ -87,6 +87,7 @@ pub fn code_status(code: ErrorCode) -> StatusCode {
         ErrorCode::Throttled => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
         ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::ServiceRefused => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

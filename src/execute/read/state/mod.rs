@@ -13,7 +13,7 @@ use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::expression::request_time::RequestTime;
 use crate::execute::key::values::MAX_COMBINATIONS;
 use crate::execute::page::result::PageResult;
-use crate::plan::tree::{GuardId, Holder, IdArgument, ObjectSource, Origin, Plan, Presence, ReadId, SpaceId};
+use crate::plan::tree::{GuardId, Holder, IdArgument, ObjectSource, Origin, Plan, Presence, ReadId, ServiceCallId, SpaceId};
 use crate::table::data::attribute::Item;
 use serde_json::Value;
 use std::sync::Arc;
@@ -50,6 +50,10 @@ pub enum ReadResult {
     Many(Vec<ItemState>, Vec<PageResult>),
 }
 
+/// What a service computed for an object: an item with the value in one attribute. `None` if the object is not there, or
+/// the value is null.
+pub type ResolvedValue = Result<Option<Arc<Item>>, Arc<Failure>>;
+
 /// The state of a running plan.
 pub struct ReadState<'p> {
     /// The plan.
@@ -70,6 +74,8 @@ pub struct ReadState<'p> {
     elements: Vec<Vec<Arc<Item>>>,
     /// The reads whose pages skip dangling links and are filled up.
     filled: Vec<ReadId>,
+    /// What services computed for the rows of each call; `None` until it is known.
+    resolved: Vec<Option<Vec<ResolvedValue>>>,
 }
 
 impl<'p> ReadState<'p> {
@@ -98,6 +104,7 @@ impl<'p> ReadState<'p> {
             results,
             elements,
             filled,
+            resolved: plan.calls.iter().map(|_| None).collect(),
         }
     }
 
@@ -152,6 +159,7 @@ impl<'p> ReadState<'p> {
         match holder {
             Holder::Read(read) => !matches!(self.results[read], ReadResult::Pending),
             Holder::Element(space) => self.rows[space].is_some(),
+            Holder::Resolved(call) => self.resolved[call].is_some(),
         }
     }
 
@@ -185,7 +193,16 @@ impl<'p> ReadState<'p> {
     /// Whether a row comes after the shown rows of a page. Only reads that check whether its link is dangling need such
     /// a row.
     pub fn is_behind(&self, read: ReadId, space: SpaceId, row: usize) -> bool {
-        self.filled.iter().filter(|page| !self.plan.reads[**page].elements().contains(&read)).any(|page| {
+        self.is_after_shown(space, row, |page| !self.plan.reads[page].elements().contains(&read))
+    }
+
+    /// Whether a row comes after the shown rows of a page.
+    pub fn is_beyond_page(&self, space: SpaceId, row: usize) -> bool {
+        self.is_after_shown(space, row, |_| true)
+    }
+
+    fn is_after_shown(&self, space: SpaceId, row: usize, counts: impl Fn(ReadId) -> bool) -> bool {
+        self.filled.iter().filter(|page| counts(**page)).any(|page| {
             let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].opens(), &self.results[*page])
             else {
                 return false;
@@ -235,6 +252,14 @@ impl<'p> ReadState<'p> {
                 };
                 Ok(row.and_then(|row| self.elements[of].get(row)).map(|item| &**item))
             }
+            Holder::Resolved(call) => {
+                let row = self.climb(space, row, self.plan.calls[call].space);
+                match row.zip(self.resolved[call].as_ref()).and_then(|(row, values)| values.get(row)) {
+                    Some(Ok(item)) => Ok(item.as_deref()),
+                    Some(Err(failure)) => Err(failure),
+                    None => Ok(None),
+                }
+            }
         }
     }
 
@@ -252,14 +277,21 @@ impl<'p> ReadState<'p> {
 
     /// Whether the object of a target is there, for a row of the target's space.
     pub fn present(&self, target: &ObjectSource, space: SpaceId, row: usize) -> Present {
-        match &target.presence {
+        self.is_there(&target.presence, space, row)
+    }
+
+    /// Whether an object is there, for a row of its space or of one within it.
+    pub fn is_there(&self, presence: &Presence, space: SpaceId, row: usize) -> Present {
+        match presence {
             Presence::Read(read) => match self.found(*read, space, row) {
                 ItemState::Item(_) => Present::Yes,
                 ItemState::Absent => Present::No,
                 ItemState::Failed(failure) => Present::Failed(failure.clone()),
             },
-            Presence::Seed(seed) if self.elements[*seed].get(row).is_some() => Present::Yes,
-            Presence::Seed(_) => Present::No,
+            Presence::Seed(seed) => match self.climb(space, row, *seed).and_then(|row| self.elements[*seed].get(row)) {
+                Some(_) => Present::Yes,
+                None => Present::No,
+            },
             Presence::Values(sources) => {
                 for source in sources {
                     match self.value(source, space, row) {
@@ -300,11 +332,19 @@ impl<'p> ReadState<'p> {
         self.results[read] = result;
     }
 
+    /// Sets what services computed for the rows of a call.
+    pub(super) fn set_resolved(&mut self, call: ServiceCallId, values: Vec<ResolvedValue>) {
+        self.resolved[call] = Some(values);
+    }
+
     /// Forgets the results of a wave (from 1) and of all waves after it, with the rows that they made.
     pub(super) fn forget_from(&mut self, wave: usize) {
         let plan = self.plan;
         for (id, _) in plan.reads.iter().enumerate().filter(|(_, read)| read.wave >= wave) {
             self.results[id] = ReadResult::Pending;
+        }
+        for (id, _) in plan.calls.iter().enumerate().filter(|(_, call)| call.wave >= wave) {
+            self.resolved[id] = None;
         }
         for (id, space) in plan.spaces.iter().enumerate() {
             let is_forgotten = match &space.origin {

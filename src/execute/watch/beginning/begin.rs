@@ -3,7 +3,7 @@
 
 use super::resume::resume;
 use crate::execute::error::{ErrorCode, Failure};
-use crate::execute::read::executor::run_waves;
+use crate::execute::wave::executor::run_waves;
 use crate::execute::read::state::{Present, ReadState};
 use crate::execute::watch::delivery::{Images, deliver};
 use crate::execute::watch::event::Event;

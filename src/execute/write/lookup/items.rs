@@ -5,7 +5,7 @@ use crate::execute::arguments::FieldArguments;
 use crate::execute::error::FieldError;
 use crate::execute::item::{assemble, replicas, unique};
 use crate::execute::read::apply::seed;
-use crate::execute::read::executor::run_waves;
+use crate::execute::wave::executor::run_waves;
 use crate::execute::read::state::{Present, ReadState};
 use crate::execute::write::elements::ElementNames;
 use crate::execute::write::job::WriteJob;

@@ -33,6 +33,11 @@ impl<'a> Builder<'a> {
             (None, Some(around)) => around,
         };
         self.caching.private |= hint.private == Some(true);
+        if matches!(field.kind, FieldKind::Resolved(_)) {
+            // Nobody knows for how long a service's answer holds. What it gets is as old as its object may be.
+            self.caching.restrict(hint.max_age.filter(|_| !hint.inherits).unwrap_or(0));
+            return around;
+        }
         self.caching.restrict(age);
         self.caching.age = Some(age);
         if matches!(field.kind, FieldKind::Stored(_) | FieldKind::GlobalId(_)) {
@@ -105,6 +110,7 @@ impl<'a> Builder<'a> {
                         Origin::Elements(outer, _) => Some(*outer),
                         _ => None,
                     },
+                    Holder::Resolved(_) => None,
                 };
             }
         }

@@ -163,7 +163,8 @@ impl FieldCheck<'_> {
             | FieldKind::Change(_)
             | FieldKind::Payload
             | FieldKind::Nodes(_)
-            | FieldKind::GlobalId(_) => None,
+            | FieldKind::GlobalId(_)
+            | FieldKind::Resolved(_) => None,
         };
         if let Some(disclosed) = disclosed {
             let message =

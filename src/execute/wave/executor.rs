@@ -1,20 +1,22 @@
 //! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results
 //! → rows.
 
-use super::apply::{apply_results, end_wave, expand_rows, row_count};
-use super::bind::read::Binder;
-use super::query_cache::QueryCache;
-use super::requests::{KnownQueries, ReadRequests, WaveRequests};
-use super::results::WaveResults;
-use super::row_results::{RowResult, row_results};
-use super::shared::collection::shared_queries;
-use super::shared::offers::offers;
-use super::state::ReadState;
+use crate::execute::read::apply::{apply_resolved, apply_results, end_wave, expand_rows, row_count};
+use crate::execute::read::bind::read::Binder;
+use crate::execute::read::query_cache::QueryCache;
+use crate::execute::read::requests::{KnownQueries, ReadRequests, WaveRequests};
+use crate::execute::read::results::WaveResults;
+use crate::execute::read::row_results::{RowResult, row_results};
+use crate::execute::read::shared::collection::shared_queries;
+use crate::execute::read::shared::offers::offers;
+use crate::execute::read::state::ReadState;
 use crate::execute::context::ExecutionContext;
 use crate::execute::page::bound::PageBound;
 use crate::execute::page::filler::PageFiller;
+use super::resolved::call_services;
 use crate::plan::tree::ReadId;
 use futures_util::FutureExt;
+use futures_util::future::join;
 
 /// Runs every wave of a plan into its state. `joins` says whether other tasks of the request read at the same time, so
 /// that their Gets and those of the waves share calls.
@@ -49,7 +51,13 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let shared = shared_queries(context.model, offers, to_get);
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
-        results.call(context, &reads, &shared).boxed().await;
+        let made = results.call(context, &reads, &shared).boxed();
+        let resolved = if plan.calls.is_empty() {
+            made.await;
+            Vec::new()
+        } else {
+            join(made, call_services(context, state, wave).boxed()).await.1
+        };
         waiting = reads.iter().filter(|requests| results.needs_more(requests)).map(|requests| requests.id).collect();
         let known = reads.into_iter().filter(|requests| !waiting.contains(&requests.id));
         let found = known.map(|requests| (requests.id, row_results(context, requests, &results, &filler)));
@@ -57,6 +65,9 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         for (read, rows) in found {
             context.work.add(rows.len() + rows.iter().map(|row| row.items.len()).sum::<usize>());
             apply_results(state, read, rows, context.max_nodes);
+        }
+        for (call, values) in resolved {
+            apply_resolved(state, call, values);
         }
         if let Some(again) = end_wave(state, &mut filler, &context.model.tables, wave) {
             // The waves that run again include them.

@@ -1,0 +1,140 @@
+//! A model in; out, what each service gets and answers, as JSON Schema (draft 2020-12): for the tools of whoever writes
+//! the service.
+
+use crate::schema::model::service::Resolution;
+use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::scalar::value_type::ValueType;
+use apollo_compiler::ast::Type;
+use apollo_compiler::executable::{Selection, SelectionSet};
+use apollo_compiler::schema::ExtendedType;
+use serde_json::{Map, Value, json};
+
+/// The JSON Schema of each service's fields: service → field → request and answer.
+pub fn service_schemas(model: &Model) -> Value {
+    let mut services = Map::new();
+    for (position, service) in model.services.iter().enumerate() {
+        let mut fields = Map::new();
+        for (ty, field, resolution) in resolved(model).filter(|(.., resolution)| resolution.service == position) {
+            fields.insert(format!("{}.{}", ty.name, field.name), field_schema(model, (ty, field, resolution)));
+        }
+        services.insert(service.name.clone(), Value::Object(fields));
+    }
+    json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "services": services })
+}
+
+fn resolved(model: &Model) -> impl Iterator<Item = (&ObjectType, &Field, &Resolution)> {
+    model.types.values().flat_map(|ty| ty.fields.values().map(move |field| (ty, field))).filter_map(|(ty, field)| {
+        match &field.kind {
+            FieldKind::Resolved(resolution) => Some((ty, field, &**resolution)),
+            _ => None,
+        }
+    })
+}
+
+fn field_schema(model: &Model, (ty, field, resolution): (&ObjectType, &Field, &Resolution)) -> Value {
+    let claims = &model.services[resolution.service].claims;
+    let mut request = json!({
+        "type": "object",
+        "required": ["field", "caller", "items"],
+        "properties": {
+            "field": { "const": format!("{}.{}", ty.name, field.name) },
+            "caller": caller(claims),
+            "items": { "type": "array", "maxItems": resolution.max, "items": selected(model, &resolution.requires) },
+        },
+    });
+    if !field.arguments.is_empty() {
+        let arguments = field.arguments.iter().map(|argument| (argument.name.clone(), of_type(model, &argument.ty)));
+        let arguments: Map<String, Value> = arguments.collect();
+        request["properties"]["arguments"] = json!({ "type": "object", "properties": arguments });
+    }
+    let error = json!({
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": { "code": { "type": "string" }, "message": { "type": "string" } },
+    });
+    let result = json!({ "oneOf": [
+        { "type": "object", "required": ["data"], "properties": { "data": value(model, &field.ty, &resolution.value.value) } },
+        { "type": "object", "required": ["error"], "properties": { "error": error } },
+    ] });
+    let answer = json!({
+        "type": "object",
+        "required": ["results"],
+        "properties": { "results": { "type": "array", "items": result } },
+    });
+    json!({ "request": request, "answer": answer })
+}
+
+/// The claims of a caller, or null.
+fn caller(claims: &[String]) -> Value {
+    let properties: Map<String, Value> = claims.iter().map(|claim| (claim.clone(), json!({}))).collect();
+    match claims.is_empty() {
+        true => json!({ "type": "null" }),
+        false => json!({ "type": ["object", "null"], "properties": properties }),
+    }
+}
+
+/// An object with the selected fields.
+fn selected(model: &Model, set: &SelectionSet) -> Value {
+    let mut properties = Map::new();
+    add_selected(model, set, &mut properties);
+    json!({ "type": "object", "properties": properties })
+}
+
+fn add_selected(model: &Model, set: &SelectionSet, properties: &mut Map<String, Value>) {
+    for selection in &set.selections {
+        match selection {
+            Selection::Field(field) => {
+                let inner = match field.selection_set.selections.is_empty() {
+                    true => leaf(model, field.ty().inner_named_type()),
+                    false => selected(model, &field.selection_set),
+                };
+                properties.insert(field.response_key().to_string(), wrapped(field.ty(), inner));
+            }
+            Selection::InlineFragment(fragment) => add_selected(model, &fragment.selection_set, properties),
+            Selection::FragmentSpread(_) => {}
+        }
+    }
+}
+
+/// A declared value.
+fn value(model: &Model, ty: &Type, kind: &ValueType) -> Value {
+    let inner = match kind.embedded().and_then(|name| model.types.get(name)) {
+        None => leaf(model, ty.inner_named_type()),
+        Some(object) => {
+            let stored = object.fields.values().filter_map(|field| Some((field, object.stored(&field.name)?)));
+            let fields: Map<String, Value> =
+                stored.map(|(field, stored)| (field.name.clone(), value(model, &field.ty, &stored.value))).collect();
+            json!({ "type": "object", "properties": fields, "additionalProperties": false })
+        }
+    };
+    wrapped(ty, inner)
+}
+
+/// An input of a type, or of its elements. Input objects are any objects.
+fn of_type(model: &Model, ty: &Type) -> Value {
+    wrapped(ty, leaf(model, ty.inner_named_type()))
+}
+
+/// A value in the lists of its type, with the nulls that it allows.
+fn wrapped(ty: &Type, inner: Value) -> Value {
+    let schema = match ty {
+        Type::List(element) | Type::NonNullList(element) => json!({ "type": "array", "items": wrapped(element, inner) }),
+        Type::Named(_) | Type::NonNullNamed(_) => inner,
+    };
+    if ty.is_non_null() { schema } else { json!({ "anyOf": [schema, { "type": "null" }] }) }
+}
+
+/// A scalar or an enum.
+fn leaf(model: &Model, name: &str) -> Value {
+    match (name, model.api.types.get(name)) {
+        ("Int" | "Long" | "AWSTimestamp", _) => json!({ "type": "integer" }),
+        ("Float", _) => json!({ "type": "number" }),
+        ("Boolean", _) => json!({ "type": "boolean" }),
+        ("JSON", _) => json!({}),
+        (_, Some(ExtendedType::Enum(values))) => {
+            json!({ "enum": values.values.keys().map(|value| value.as_str()).collect::<Vec<_>>() })
+        }
+        (_, Some(ExtendedType::InputObject(_))) => json!({ "type": "object" }),
+        _ => json!({ "type": "string" }),
+    }
+}

@@ -1,0 +1,142 @@
+//! A service with its bounds: a call in; its answer out, in bounded time, with bounded calls in flight, and with further
+//! attempts where the service allows them.
+
+use super::call::{ServiceAnswer, ServiceCaller, ServiceError, ServiceErrorKind, ServiceRequest};
+use super::circuit::Circuit;
+use crate::schema::model::service::Service;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+/// The most attempts of a call that may be repeated.
+const ATTEMPTS: u32 = 3;
+/// The time before the second attempt. It doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// A service and its bounds.
+#[derive(Debug)]
+pub struct GuardedService {
+    declared: Service,
+    caller: Option<Arc<dyn ServiceCaller>>,
+    places: Semaphore,
+    circuit: Circuit,
+}
+
+/// What a call took.
+#[derive(Debug, Clone)]
+pub struct ServiceCallReport {
+    /// The service's name.
+    pub service: String,
+    /// The coordinate of the field.
+    pub field: String,
+    /// How many objects it was for.
+    pub items: usize,
+    /// When it began.
+    pub began: Instant,
+    /// How long it took, with all attempts.
+    pub lasted: Duration,
+    /// The attempts; 0 if it was not sent.
+    pub attempts: u32,
+    /// Why it failed; `None` if it was answered.
+    pub failure: Option<ServiceErrorKind>,
+}
+
+impl GuardedService {
+    /// A service that a caller reaches; without one, its calls fail.
+    pub fn new(declared: Service, caller: Option<Arc<dyn ServiceCaller>>) -> Self {
+        let places = Semaphore::new(declared.in_flight.min(Semaphore::MAX_PERMITS));
+        Self { declared, caller, places, circuit: Circuit::default() }
+    }
+
+    /// As the schema declares it.
+    pub fn declared(&self) -> &Service {
+        &self.declared
+    }
+
+    /// Makes a call, until its time or the request's has ended.
+    pub async fn call(
+        &self,
+        request: &ServiceRequest,
+        deadline: Instant,
+    ) -> (Result<ServiceAnswer, ServiceError>, ServiceCallReport) {
+        let (began, mut attempts) = (Instant::now(), 0);
+        let answer = self.answer(request, deadline.min(began + self.declared.timeout), &mut attempts).await;
+        let report = ServiceCallReport {
+            service: self.declared.name.clone(),
+            field: request.field.clone(),
+            items: request.items.len(),
+            began,
+            lasted: began.elapsed(),
+            attempts,
+            failure: answer.as_ref().err().map(|error| error.kind),
+        };
+        (answer, report)
+    }
+
+    async fn answer(
+        &self,
+        request: &ServiceRequest,
+        ends: Instant,
+        attempts: &mut u32,
+    ) -> Result<ServiceAnswer, ServiceError> {
+        let name = &self.declared.name;
+        let Some(caller) = &self.caller else {
+            let detail = format!("the service {name} has no address, and no code is registered under its name");
+            return Err(ServiceError::new(ServiceErrorKind::Unavailable, detail));
+        };
+        let late = || {
+            let detail = format!("{name} does not answer within {:?}", self.declared.timeout);
+            ServiceError::new(ServiceErrorKind::Timeout, detail)
+        };
+        let place = timeout_at(ends, self.places.acquire()).await;
+        let Ok(Ok(_place)) = place else {
+            let detail = format!("{} calls of {name} are in flight", self.declared.in_flight);
+            return Err(ServiceError::new(ServiceErrorKind::Timeout, detail));
+        };
+        let most = if self.declared.idempotent { ATTEMPTS } else { 1 };
+        let mut pause = FIRST_PAUSE;
+        loop {
+            if !self.circuit.lets_through(Instant::now()) {
+                let detail = format!("{name} has not answered lately, so it is left alone for a while");
+                return Err(ServiceError::new(ServiceErrorKind::Unavailable, detail));
+            }
+            *attempts += 1;
+            let answer = timeout_at(ends, caller.call(request)).await.unwrap_or_else(|_| Err(late()));
+            let answer = answer.and_then(|answer| checked(answer, request, self.declared.max_bytes));
+            let failed = answer.as_ref().err().map(|error| error.kind);
+            match failed {
+                Some(ServiceErrorKind::Unavailable | ServiceErrorKind::Timeout) => {
+                    if self.circuit.failed(Instant::now()) {
+                        tracing::warn!(service = name, "the service does not answer, so it is left alone for a while");
+                    }
+                }
+                _ => self.circuit.answered(),
+            }
+            let may_repeat = failed == Some(ServiceErrorKind::Unavailable) && *attempts < most;
+            if !may_repeat || Instant::now() + pause >= ends {
+                return answer;
+            }
+            sleep_until(Instant::now() + pause).await;
+            pause *= 2;
+        }
+    }
+}
+
+/// An answer has a result for each item.
+fn checked(
+    answer: ServiceAnswer,
+    request: &ServiceRequest,
+    max_bytes: usize,
+) -> Result<ServiceAnswer, ServiceError> {
+    let (results, items) = (answer.results.len(), request.items.len());
+    if answer.bytes > max_bytes {
+        let detail = format!("the answer has {} bytes, more than {max_bytes}", answer.bytes);
+        return Err(ServiceError::new(ServiceErrorKind::TooLarge, detail));
+    }
+    if results != items {
+        let detail = format!("the answer has {results} results for {items} items");
+        return Err(ServiceError::new(ServiceErrorKind::Unreadable, detail));
+    }
+    Ok(answer)
+}

@@ -1,0 +1,200 @@
+//! The services of a gateway, and the inputs of one request → calls, each input once. Inputs of several tasks of a
+//! request share a call.
+
+use super::call::{ServiceAnswer, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest, ServiceResult};
+use super::guarded::{GuardedService, ServiceCallReport};
+use crate::execute::error::{ErrorCode, Failure};
+use crate::schema::model::Model;
+use crate::table::retry::sparse_lines::SparseLines;
+use dataloader::BatchFn;
+use dataloader::cached::Loader;
+use futures_util::future::join_all;
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::time::Instant;
+
+/// The services of a schema, with their bounds. All requests of a gateway share them.
+#[derive(Debug, Default)]
+pub struct Services(Vec<GuardedService>);
+
+impl Services {
+    /// Those of a schema, each with what makes its calls.
+    pub fn new(model: &Model, connector: Option<&Arc<dyn ServiceConnector>>) -> Self {
+        let guarded = model.services.iter().map(|declared| {
+            let caller = connector.and_then(|connector| connector.connect(declared));
+            GuardedService::new(declared.clone(), caller)
+        });
+        Self(guarded.collect())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What a service gets beside its items.
+#[derive(Debug, Clone)]
+pub struct FieldCall {
+    /// The service, by position in the model.
+    pub service: usize,
+    /// The coordinate of the field.
+    pub field: String,
+    /// The field's arguments.
+    pub arguments: Option<Map<String, Value>>,
+    /// The claims of the caller that the service is told of.
+    pub caller: Option<Map<String, Value>>,
+    /// The W3C trace context of the request, if it is traced.
+    pub trace: Option<String>,
+    /// The most items of a call.
+    pub max: usize,
+}
+
+impl FieldCall {
+    /// What distinguishes the calls of a request. The caller is the same in all of them.
+    fn identity(&self) -> (usize, &str, &Option<Map<String, Value>>) {
+        (self.service, &self.field, &self.arguments)
+    }
+}
+
+impl PartialEq for FieldCall {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for FieldCall {}
+
+impl Hash for FieldCall {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.service, &self.field).hash(state);
+    }
+}
+
+/// What a field requires of one object, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ServiceInput {
+    /// The field.
+    pub call: Arc<FieldCall>,
+    /// The JSON.
+    pub item: Arc<str>,
+}
+
+/// The value for an input, or why there is none.
+pub type ServiceOutcome = Result<Arc<Value>, Arc<Failure>>;
+
+/// The calls of one request.
+pub struct ServiceSession {
+    loader: Loader<ServiceInput, ServiceOutcome, Calls>,
+    reports: Arc<Mutex<Vec<ServiceCallReport>>>,
+}
+
+impl ServiceSession {
+    /// No calls yet. They end at the deadline; their answers have at most these bytes together.
+    pub fn new(services: Arc<Services>, deadline: Instant, max_bytes: u64) -> Self {
+        let reports = Arc::<Mutex<Vec<ServiceCallReport>>>::default();
+        let room = AtomicU64::new(max_bytes);
+        let calls = Calls { services, deadline, room, reports: reports.clone() };
+        // All inputs of a wave are one batch, which is split by field.
+        let loader = Loader::new(calls).with_max_batch_size(usize::MAX).with_yield_count(1);
+        Self { loader, reports }
+    }
+
+    /// The outcomes of inputs.
+    pub async fn load(&self, inputs: Vec<ServiceInput>) -> HashMap<ServiceInput, ServiceOutcome> {
+        self.loader.try_load_many(inputs).await.unwrap_or_default()
+    }
+
+    /// What the calls took, in the order in which they ended.
+    pub fn take_reports(&self) -> Vec<ServiceCallReport> {
+        std::mem::take(&mut *self.reports.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Makes the calls of a request.
+struct Calls {
+    services: Arc<Services>,
+    deadline: Instant,
+    /// How many bytes of answers still fit.
+    room: AtomicU64,
+    reports: Arc<Mutex<Vec<ServiceCallReport>>>,
+}
+
+/// The lines of failed calls.
+static LINES: SparseLines<ServiceErrorKind> = SparseLines::new();
+
+impl BatchFn<ServiceInput, ServiceOutcome> for Calls {
+    async fn load(&mut self, keys: &[ServiceInput]) -> HashMap<ServiceInput, ServiceOutcome> {
+        let mut fields: IndexMap<&Arc<FieldCall>, Vec<&ServiceInput>> = IndexMap::new();
+        for input in keys {
+            fields.entry(&input.call).or_default().push(input);
+        }
+        let chunks = fields.iter().flat_map(|(call, inputs)| inputs.chunks(call.max).map(|inputs| (*call, inputs)));
+        let outcomes = join_all(chunks.map(|(call, inputs)| self.call(call, inputs))).await;
+        outcomes.into_iter().flatten().collect()
+    }
+}
+
+impl Calls {
+    /// One call, for these inputs of a field.
+    async fn call(&self, call: &FieldCall, inputs: &[&ServiceInput]) -> Vec<(ServiceInput, ServiceOutcome)> {
+        let Some(service) = self.services.0.get(call.service) else { return Vec::new() };
+        let items = inputs.iter().map(|input| RawValue::from_string(input.item.to_string()).unwrap_or_default());
+        let request = ServiceRequest {
+            field: call.field.clone(),
+            caller: call.caller.clone(),
+            arguments: call.arguments.clone(),
+            items: items.collect(),
+            trace: call.trace.clone(),
+        };
+        let (answer, report) = service.call(&request, self.deadline).await;
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+        let outcomes: Vec<ServiceOutcome> = match answer.and_then(|answer| self.with_room(answer)) {
+            Ok(answer) => answer.results.into_iter().map(outcome).collect(),
+            Err(error) => vec![Err(failure(&call.field, &error)); inputs.len()],
+        };
+        inputs.iter().map(|input| (*input).clone()).zip(outcomes).collect()
+    }
+
+    /// The answer, if the request still has room for it.
+    fn with_room(&self, answer: ServiceAnswer) -> Result<ServiceAnswer, ServiceError> {
+        let bytes = u64::try_from(answer.bytes).unwrap_or(u64::MAX);
+        let taken = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes));
+        taken.map(|_| answer).map_err(|room| {
+            let detail = format!("the request has room for {room} bytes of answers, and this one has {bytes}");
+            ServiceError::new(ServiceErrorKind::TooLarge, detail)
+        })
+    }
+}
+
+/// The outcome of one result. The message for the caller is the service's own.
+fn outcome(result: ServiceResult) -> ServiceOutcome {
+    result.map(Arc::new).map_err(|refused| {
+        let details = vec![("serviceCode", Value::String(refused.code))];
+        Arc::new(Failure { code: ErrorCode::ServiceRefused, message: refused.message, details })
+    })
+}
+
+/// The failure that callers see for a failed call. The log has the details.
+fn failure(field: &str, error: &ServiceError) -> Arc<Failure> {
+    if let Some(others) = LINES.take_line(error.kind) {
+        let others = (others > 0).then_some(others);
+        tracing::warn!(field, kind = %error.kind, detail = error.detail, others, "a call of a service failed");
+    }
+    let (code, message) = match error.kind {
+        ServiceErrorKind::Unavailable => {
+            (ErrorCode::Unavailable, "A service that computes the field cannot be reached. Try again later.")
+        }
+        ServiceErrorKind::Timeout => (ErrorCode::Timeout, "A service that computes the field did not answer in time."),
+        ServiceErrorKind::Refused => (ErrorCode::Unavailable, "A service that computes the field refused the call."),
+        ServiceErrorKind::TooLarge | ServiceErrorKind::Unreadable => {
+            (ErrorCode::Internal, "A service that computes the field gave an answer that cannot be used.")
+        }
+    };
+    Failure::new(code, message)
+}

@@ -1,0 +1,125 @@
+//! The calls of services of a plan's wave: the rows for which they are made → what each object gives → values.
+
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::{ErrorCode, Failure};
+use crate::execute::report::TraceContext;
+use crate::execute::read::state::access::GuardOutcome;
+use crate::execute::read::state::{Present, ReadState, ResolvedValue};
+use crate::execute::response::required::required_json;
+use crate::execute::service::session::{FieldCall, ServiceInput, ServiceSession};
+use crate::execute::values::stored_values::stored_field;
+use crate::plan::tree::{ServiceCall, ServiceCallId};
+use crate::schema::model::FieldKind;
+use crate::table::data::attribute::Item;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What one row asks for.
+enum RowInput {
+    /// Nothing: its object is not there, or the caller is refused the field.
+    Absent,
+    /// Nothing: what the service needs could not be read.
+    Failed(Arc<Failure>),
+    /// The value for this input.
+    Input(ServiceInput),
+}
+
+/// Makes the calls of a wave (from 1), side by side. Gives the values of each, for the rows of its space.
+pub async fn call_services(
+    context: &ExecutionContext<'_>,
+    state: &ReadState<'_>,
+    wave: usize,
+) -> Vec<(ServiceCallId, Vec<ResolvedValue>)> {
+    let Some(session) = context.services else { return Vec::new() };
+    let calls = state.plan().calls.iter().enumerate().filter(|(_, call)| call.wave == wave);
+    let asked: Vec<(ServiceCallId, Vec<RowInput>)> =
+        calls.map(|(id, call)| (id, row_inputs(context, state, call))).collect();
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    values(context, state, session, asked).await
+}
+
+async fn values(
+    context: &ExecutionContext<'_>,
+    state: &ReadState<'_>,
+    session: &ServiceSession,
+    asked: Vec<(ServiceCallId, Vec<RowInput>)>,
+) -> Vec<(ServiceCallId, Vec<ResolvedValue>)> {
+    let inputs = asked.iter().flat_map(|(_, rows)| rows).filter_map(|row| match row {
+        RowInput::Input(input) => Some(input.clone()),
+        RowInput::Absent | RowInput::Failed(_) => None,
+    });
+    let outcomes = session.load(inputs.collect()).await;
+    let lost = || Failure::new(ErrorCode::Internal, "A service's answer was lost.");
+    let value = |call: &ServiceCall, row| match row {
+        RowInput::Absent => Ok(None),
+        RowInput::Failed(why) => Err(why),
+        RowInput::Input(input) => match outcomes.get(&input) {
+            Some(Ok(value)) => kept(context, call, value),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err(lost()),
+        },
+    };
+    let of_call = |(id, rows): (ServiceCallId, Vec<RowInput>)| {
+        let call = &state.plan().calls[id];
+        (id, rows.into_iter().map(|row| value(call, row)).collect())
+    };
+    asked.into_iter().map(of_call).collect()
+}
+
+/// What each row of a call asks for.
+fn row_inputs(context: &ExecutionContext<'_>, state: &ReadState<'_>, call: &ServiceCall) -> Vec<RowInput> {
+    let arguments = match call.arguments.map(|arguments| state.arguments().values(arguments)).transpose() {
+        Ok(arguments) => arguments.cloned(),
+        Err(why) => return (0..state.len(call.space)).map(|_| RowInput::Failed(why.clone())).collect(),
+    };
+    let declared = &context.model.services[call.service];
+    let caller = context.caller.claims_named(&declared.claims);
+    let (trace, max) = (context.trace.map(TraceContext::to_text), call.max);
+    let field = FieldCall { service: call.service, field: call.coordinate.clone(), arguments, caller, trace, max };
+    let field = Arc::new(field);
+    let input = |row| match is_asked(state, call, row) {
+        Ok(false) => RowInput::Absent,
+        Err(why) => RowInput::Failed(why),
+        Ok(true) => match required_json(context, state, &call.requires, (call.space, row)) {
+            Ok(json) => RowInput::Input(ServiceInput { call: field.clone(), item: json.into() }),
+            Err(why) => RowInput::Failed(why),
+        },
+    };
+    (0..state.len(call.space)).map(input).collect()
+}
+
+/// Whether a row's object is shown to the caller, with this field.
+fn is_asked(state: &ReadState<'_>, call: &ServiceCall, row: usize) -> Result<bool, Arc<Failure>> {
+    if state.is_beyond_page(call.space, row) {
+        return Ok(false);
+    }
+    match state.access(call.guard, (call.space, row)) {
+        GuardOutcome::Granted => {}
+        // The response says why.
+        GuardOutcome::Refused(_) | GuardOutcome::Undecided => return Ok(false),
+        GuardOutcome::Failed(why) => return Err(why),
+    }
+    match call.presence.as_ref().map(|presence| state.is_there(presence, call.space, row)) {
+        None | Some(Present::Yes) => Ok(true),
+        Some(Present::No) => Ok(false),
+        Some(Present::Failed(why)) => Err(why),
+    }
+}
+
+/// A value as it is kept while the request runs. One that does not fit the field's type is a failure, whose cause the
+/// log has.
+fn kept(context: &ExecutionContext<'_>, call: &ServiceCall, value: &Value) -> ResolvedValue {
+    let field = context.model.types.get(&call.requires.type_name).and_then(|ty| ty.fields.get(&call.field));
+    let Some((field, FieldKind::Resolved(resolution))) = field.map(|field| (field, &field.kind)) else {
+        return Err(Failure::new(ErrorCode::Internal, "The field is not computed by a service."));
+    };
+    match stored_field(context.model, &field.ty, &resolution.value.value, value) {
+        Ok(attribute) => Ok(attribute.map(|attribute| Arc::new(Item::from_iter([(call.field.clone(), attribute)])))),
+        Err(unfit) => {
+            tracing::warn!(field = call.coordinate, at = unfit.field, detail = unfit.message, "a service's value does not fit");
+            Err(Failure::new(ErrorCode::Internal, format!("The service's value does not fit the type {}.", field.ty)))
+        }
+    }
+}

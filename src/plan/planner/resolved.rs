@@ -1,0 +1,58 @@
+//! A field that a service computes → the call of the service, with the reads of what it gets, and where the value is.
+
+use super::builder::Builder;
+use super::entity::Entity;
+use crate::plan::error::PlanError;
+use crate::plan::operation::argument;
+use crate::plan::operation::collect::CollectedField;
+use crate::plan::tree::{FieldReader, Holder, Object, OutputValue, ServiceCall, StoredPlace, ValueLocation};
+use crate::schema::model::Field;
+use crate::schema::model::service::Resolution;
+use std::sync::Arc;
+
+impl<'a> Builder<'a> {
+    /// Plans the call of the field's service.
+    pub fn resolved(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        resolution: &'a Resolution,
+        collected: &CollectedField<'a>,
+    ) -> Result<OutputValue, PlanError> {
+        let guard = self.guard;
+        let required = self.context.fields(&of.ty.name, &[&resolution.requires]);
+        let fields = self.fields(of, required, false)?;
+        let arguments = (!field.arguments.is_empty()).then(|| {
+            let arguments = argument::field_arguments(&self.context, field, collected);
+            self.push_arguments(arguments)
+        });
+        self.caching.private |= !self.model.services[resolution.service].claims.is_empty();
+        let call = self.calls.len();
+        self.calls.push(ServiceCall {
+            coordinate: format!("{}.{}", of.ty.name, field.name),
+            field: field.name.clone(),
+            service: resolution.service,
+            arguments,
+            space: of.space,
+            presence: of.presence.clone(),
+            guard,
+            gets: resolution.requires_text.clone(),
+            requires: Object { type_name: of.ty.name.clone(), guard: None, fields, variants: Vec::new() },
+            max: resolution.max,
+            after: Vec::new(),
+            after_calls: Vec::new(),
+            wave: 0,
+        });
+        let reader = FieldReader {
+            field: field.name.clone(),
+            ty: field.ty.clone(),
+            stored: resolution.value.clone(),
+            places: vec![StoredPlace::Attribute(field.name.clone())],
+        };
+        let held = ValueLocation::In(Holder::Resolved(call), Arc::new(reader));
+        match resolution.value.value.embedded() {
+            Some(name) => self.embedded(of, held, self.type_named(name)?, &collected.sets),
+            None => Ok(OutputValue::Leaf(held)),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Services that compute fields, and how a field asks for its value. Plain data; must not know how a call is made.
+
+use crate::schema::model::Stored;
+use apollo_compiler::executable::SelectionSet;
+use std::time::Duration;
+
+/// A service: a program that answers over HTTP, or code that is registered under its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Service {
+    /// Its name.
+    pub name: String,
+    /// The address that gets its calls; `None` if code is registered under the name.
+    pub url: Option<String>,
+    /// How long a call may take, with all its attempts.
+    pub timeout: Duration,
+    /// The most bytes of an answer.
+    pub max_bytes: usize,
+    /// The most calls in flight.
+    pub in_flight: usize,
+    /// Whether a failed call may be made again.
+    pub idempotent: bool,
+    /// The outermost claims of the caller that its calls tell.
+    pub claims: Vec<String>,
+    /// What its calls are signed with.
+    pub secret: Option<Secret>,
+}
+
+/// A text that no log shows.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// How a field asks a service for its value (`@resolve`).
+#[derive(Debug)]
+pub struct Resolution {
+    /// The service, by position in [`Model::services`](crate::schema::model::Model::services).
+    pub service: usize,
+    /// What the service gets of the field's object, as the schema says it.
+    pub requires_text: String,
+    /// The same as a selection.
+    pub requires: SelectionSet,
+    /// The most objects of a call.
+    pub max: usize,
+    /// How the value is kept while the request runs: as a field of the field's own name.
+    pub value: Stored,
+}

@@ -1,0 +1,127 @@
+//! `@service` directives in, services out.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
+use crate::schema::diagnostics::span::{self, At};
+use crate::schema::model::service::{Secret, Service};
+use crate::schema::syntax::directives::{argument, flag, items, place, text};
+use crate::schema::syntax::environment::expand;
+use apollo_compiler::ast::Directive;
+use apollo_compiler::{Node, Schema};
+use std::time::Duration;
+use url::Url;
+
+/// The defaults of `directives.graphql`.
+const TIMEOUT: Duration = Duration::from_secs(2);
+const MAX_BYTES: usize = 1 << 20;
+const IN_FLIGHT: usize = 64;
+/// The longest time of a call: that of a request.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Where a schema's services are read.
+struct Reading<'r> {
+    /// The author's text.
+    text: &'r str,
+    environment: &'r dyn Fn(&str) -> Option<String>,
+}
+
+/// Reads every `@service`.
+pub fn read_services(
+    schema: &Schema,
+    text: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+    findings: &mut Findings,
+) -> Vec<Service> {
+    let mut services: Vec<Service> = Vec::new();
+    let reading = Reading { text, environment };
+    for directive in schema.schema_definition.directives.iter().filter(|directive| directive.name == "service") {
+        let Some(name) = self::text(directive, "name") else { continue };
+        if name.value.is_empty() {
+            findings.error(rules::KF1101, &name.span, "a service needs a name".to_owned(), None);
+        }
+        if services.iter().any(|known| known.name == name.value) {
+            let message = format!("the schema declares the service `{}` twice", name.value);
+            findings.error(rules::KF1101, &name.span, message, None);
+            continue;
+        }
+        services.push(service(&reading, directive, name.value, findings));
+    }
+    services
+}
+
+fn service(reading: &Reading<'_>, directive: &Node<Directive>, name: String, findings: &mut Findings) -> Service {
+    let claims = argument(directive, "claims").map(|value| items(value)).unwrap_or_default();
+    let claims: Vec<String> = claims.iter().filter_map(|claim| claim.as_str()).map(str::to_owned).collect();
+    let secret = text(directive, "secret").and_then(|written| expanded(reading, &written, findings));
+    if !claims.is_empty() && secret.is_none() && argument(directive, "secret").is_none() {
+        let message = format!("`{name}` gets claims of callers, but its calls are not signed");
+        let help = format!("add `secret: \"${{{}_SECRET}}\"`", name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+        findings.error(rules::KF1101, &place(directive, "claims"), message, Some(help));
+    }
+    Service {
+        url: text(directive, "url").and_then(|written| address(reading, &written, findings)),
+        timeout: timeout(directive, findings),
+        max_bytes: number(directive, "maxBytes", MAX_BYTES, findings),
+        in_flight: number(directive, "inFlight", IN_FLIGHT, findings),
+        idempotent: flag(directive, "idempotent"),
+        claims,
+        secret: secret.map(Secret),
+        name,
+    }
+}
+
+/// A text with the values of its environment variables; `None` if one is missing, which is reported.
+fn expanded(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings) -> Option<String> {
+    match expand(&written.value, reading.environment) {
+        Ok(text) => Some(text),
+        Err(unset) => {
+            let place = span::within(reading.text, &written.span, &unset.span);
+            let help = "set it, or give a default: `${NAME:-default}`".to_owned();
+            findings.error(rules::KF0103, &place, unset.message, Some(help));
+            None
+        }
+    }
+}
+
+/// An address of HTTP or HTTPS.
+fn address(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings) -> Option<String> {
+    let text = expanded(reading, written, findings)?;
+    let is_address =
+        Url::parse(&text).is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.host().is_some());
+    if !is_address {
+        let message = format!("`{text}` is not an address of HTTP or HTTPS");
+        findings.error(rules::KF1101, &written.span, message, Some("write `https://pricing.example/`".to_owned()));
+    }
+    is_address.then_some(text)
+}
+
+/// A time such as `2s` or `500ms`.
+fn timeout(directive: &Node<Directive>, findings: &mut Findings) -> Duration {
+    let Some(written) = text(directive, "timeout") else { return TIMEOUT };
+    let millis = match (written.value.strip_suffix("ms"), written.value.strip_suffix('s')) {
+        (Some(millis), _) => millis.parse::<u64>().ok(),
+        (None, Some(seconds)) => seconds.parse::<u64>().ok().and_then(|seconds| seconds.checked_mul(1000)),
+        (None, None) => None,
+    };
+    match millis.map(Duration::from_millis).filter(|time| !time.is_zero() && *time <= LONGEST) {
+        Some(time) => time,
+        None => {
+            let message = format!("`{}` is not a time of up to {} seconds", written.value, LONGEST.as_secs());
+            findings.error(rules::KF1101, &written.span, message, Some("write `2s` or `500ms`".to_owned()));
+            TIMEOUT
+        }
+    }
+}
+
+/// A number of 1 or more.
+pub fn number(directive: &Node<Directive>, name: &str, default: usize, findings: &mut Findings) -> usize {
+    let Some(written) = argument(directive, name).and_then(|value| value.to_i32()) else { return default };
+    match usize::try_from(written).ok().filter(|number| *number > 0) {
+        Some(number) => number,
+        None => {
+            let message = format!("`{name}` of `@{}` is {written}, but it must be 1 or more", directive.name);
+            findings.error(rules::KF1101, &place(directive, name), message, None);
+            default
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The texts of `requires:` in; out, the selections that services get. Needs the API as clients see it.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
+use crate::schema::diagnostics::span::At;
+use crate::schema::model::{FieldKind, ObjectType};
+use crate::schema::syntax::directives::text;
+use apollo_compiler::ast::Value;
+use apollo_compiler::executable::{FieldSet, Selection, SelectionSet};
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{Name, Node, Schema};
+use indexmap::IndexMap;
+
+/// Reads what each field with `@resolve` requires. A type that clients do not see asks no service.
+pub fn read_requires(
+    (schema, api): (&Schema, &Valid<Schema>),
+    types: &mut IndexMap<String, ObjectType>,
+    findings: &mut Findings,
+) {
+    let mut read: Vec<(String, String, SelectionSet)> = Vec::new();
+    for ty in types.values().filter(|ty| api.types.contains_key(ty.name.as_str())) {
+        let resolved = ty.fields.values().filter(|field| matches!(field.kind, FieldKind::Resolved(_)));
+        for field in resolved.filter_map(|field| schema.type_field(&ty.name, &field.name).ok()) {
+            let Some(written) = field.directives.get("resolve").and_then(|directive| text(directive, "requires"))
+            else {
+                continue;
+            };
+            let selection = required((types, api), &ty.name, &written, findings);
+            read.extend(selection.map(|selection| (ty.name.clone(), field.name.to_string(), selection)));
+        }
+    }
+    for (ty, field, selection) in read {
+        let field = types.get_mut(&ty).and_then(|ty| ty.fields.get_mut(&field));
+        if let Some(FieldKind::Resolved(resolution)) = field.map(|field| &mut field.kind) {
+            resolution.requires = selection;
+        }
+    }
+}
+
+fn required(
+    (types, api): (&IndexMap<String, ObjectType>, &Valid<Schema>),
+    type_name: &str,
+    written: &At<String>,
+    findings: &mut Findings,
+) -> Option<SelectionSet> {
+    let name = Name::new(type_name).ok()?;
+    let set = match FieldSet::parse_and_validate(api, name, &written.value, "requires") {
+        Ok(set) => set.into_inner().selection_set,
+        Err(errors) => {
+            for error in errors.errors.iter() {
+                let message = format!("`requires` is no selection on `{type_name}`: {}", error.error);
+                findings.error(rules::KF1103, &written.span, message, None);
+            }
+            return None;
+        }
+    };
+    match unfit(types, &set) {
+        None => Some(set),
+        Some(message) => {
+            findings.error(rules::KF1103, &written.span, message, None);
+            None
+        }
+    }
+}
+
+/// What a service cannot be given.
+fn unfit(types: &IndexMap<String, ObjectType>, set: &SelectionSet) -> Option<String> {
+    set.selections.iter().find_map(|selection| match selection {
+        Selection::Field(field) => {
+            let own = types.get(set.ty.as_str()).and_then(|ty| ty.fields.get(field.name.as_str()));
+            let variable = || field.arguments.iter().find_map(|argument| variable(&argument.value));
+            match own.map(|own| &own.kind) {
+                Some(FieldKind::Resolved(_)) => {
+                    Some(format!("`{}.{}` is itself computed by a service", set.ty, field.name))
+                }
+                _ if let Some(name) = variable() => Some(format!("`${name}` is a variable, which no operation sets")),
+                _ => unfit(types, &field.selection_set),
+            }
+        }
+        Selection::InlineFragment(fragment) => unfit(types, &fragment.selection_set),
+        Selection::FragmentSpread(spread) => {
+            Some(format!("`...{}` is a fragment, which nothing defines", spread.fragment_name))
+        }
+    })
+}
+
+/// A variable within a value.
+fn variable(value: &Node<Value>) -> Option<&Name> {
+    match &**value {
+        Value::Variable(name) => Some(name),
+        Value::List(items) => items.iter().find_map(variable),
+        Value::Object(members) => members.iter().find_map(|(_, member)| variable(member)),
+        _ => None,
+    }
+}
