@@ -2,8 +2,8 @@
 //! services get and answer.
 
 use super::output;
-use super::service_schemas::service_schemas;
 use super::schema_file::{self, SchemaChoice};
+use super::service_schemas::service_schemas;
 use crate::schema::syntax::definitions::DIRECTIVES;
 use anyhow::Result;
 use clap::Args;

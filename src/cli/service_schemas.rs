@@ -118,7 +118,9 @@ fn of_type(model: &Model, ty: &Type) -> Value {
 /// A value in the lists of its type, with the nulls that it allows.
 fn wrapped(ty: &Type, inner: Value) -> Value {
     let schema = match ty {
-        Type::List(element) | Type::NonNullList(element) => json!({ "type": "array", "items": wrapped(element, inner) }),
+        Type::List(element) | Type::NonNullList(element) => {
+            json!({ "type": "array", "items": wrapped(element, inner) })
+        }
         Type::Named(_) | Type::NonNullNamed(_) => inner,
     };
     if ty.is_non_null() { schema } else { json!({ "anyOf": [schema, { "type": "null" }] }) }

@@ -3,10 +3,10 @@
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, FieldError};
 use super::read::apply::seed;
-use super::wave::executor::run_waves;
 use super::read::state::ReadState;
 use super::response::body::ResponseBody;
 use super::response::writer::{ValueFault, Writer};
+use super::wave::executor::run_waves;
 use super::write::executor;
 use crate::plan::tree::{OperationPlan, PlanStep};
 use serde_json::{Map, Value};

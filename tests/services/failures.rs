@@ -11,7 +11,9 @@ use tokio::time::Instant;
 const QUERY: &str = "{ orders { id total } }";
 
 /// The answer to a query of three orders while a service does something, and the codes and paths of its errors.
-async fn while_it(act: impl Fn(&keyfold::execute::service::call::ServiceRequest) -> Act + Send + Sync + 'static) -> (Value, Vec<(String, String)>) {
+async fn while_it(
+    act: impl Fn(&keyfold::execute::service::call::ServiceRequest) -> Act + Send + Sync + 'static,
+) -> (Value, Vec<(String, String)>) {
     let (gateway, _) = shop(3, Some(Arc::new(Scripted::new(act)))).await;
     let response = answer(&gateway, QUERY).await;
     let orders = response["data"]["orders"].as_array().unwrap();
@@ -37,15 +39,27 @@ fn prices(count: usize) -> Vec<keyfold::execute::service::call::ServiceResult> {
 #[tokio::test]
 async fn some_items_may_fail() {
     let (response, errors) = while_it(|request| {
-        Act::Answer(items(request).iter().map(|item| match item["id"].as_str().unwrap() {
-            "001" => refused("NO_PRICE", "This order has no price."),
-            _ => Ok(json!("1")),
-        }).collect())
-    }).await;
-    assert_eq!(response["data"]["orders"], json!([{ "id": "000", "total": "1" }, { "id": "001", "total": null }, { "id": "002", "total": "1" }]));
+        Act::Answer(
+            items(request)
+                .iter()
+                .map(|item| match item["id"].as_str().unwrap() {
+                    "001" => refused("NO_PRICE", "This order has no price."),
+                    _ => Ok(json!("1")),
+                })
+                .collect(),
+        )
+    })
+    .await;
+    assert_eq!(
+        response["data"]["orders"],
+        json!([{ "id": "000", "total": "1" }, { "id": "001", "total": null }, { "id": "002", "total": "1" }])
+    );
     assert_eq!(errors, [("SERVICE_REFUSED".to_owned(), "[\"orders\",1,\"total\"]".to_owned())]);
     let error = &response["errors"][0];
-    assert_eq!((&error["message"], &error["extensions"]["serviceCode"]), (&json!("This order has no price."), &json!("NO_PRICE")));
+    assert_eq!(
+        (&error["message"], &error["extensions"]["serviceCode"]),
+        (&json!("This order has no price."), &json!("NO_PRICE"))
+    );
 }
 
 #[tokio::test]
@@ -63,7 +77,8 @@ async fn a_value_of_another_type_fails_alone() {
             let mut prices = prices(3);
             prices[2] = Ok(garbage.clone());
             Act::Answer(prices)
-        }).await;
+        })
+        .await;
         assert_eq!(errors, [("INTERNAL".to_owned(), "[\"orders\",2,\"total\"]".to_owned())], "{response}");
         assert_eq!(response["data"]["orders"][1]["total"], "1");
     }

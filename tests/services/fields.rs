@@ -32,10 +32,14 @@ async fn a_hundred_objects_are_one_call_in_the_wave_after_what_it_needs() {
 
 #[tokio::test]
 async fn equal_inputs_are_asked_once_and_arguments_keep_fields_apart() {
-    let services = Scripted::by_item(|_, item| Ok(json!(format!("Hello {}", item["customer"]["name"].as_str().unwrap()))));
+    let services =
+        Scripted::by_item(|_, item| Ok(json!(format!("Hello {}", item["customer"]["name"].as_str().unwrap()))));
     let (gateway, _) = shop(10, Some(Arc::new(services.clone()))).await;
     let response = answer(&gateway, "{ orders { greeting again: greeting loudly: greeting(loud: true) } }").await;
-    assert_eq!(response["data"]["orders"][3], json!({ "greeting": "Hello Bob", "again": "Hello Bob", "loudly": "Hello Bob" }));
+    assert_eq!(
+        response["data"]["orders"][3],
+        json!({ "greeting": "Hello Bob", "again": "Hello Bob", "loudly": "Hello Bob" })
+    );
     let mut requests = services.take_requests();
     requests.sort_by_key(|request| request.arguments.as_ref().unwrap()["loud"] == true);
     let items: Vec<(bool, usize)> = requests
@@ -107,9 +111,12 @@ async fn a_plan_says_what_a_service_gets_and_when() {
     let request = by("clerk", "{ orders { total } }");
     let planned = keyfold::execute::gateway::plan(gateway.model(), &request, &support::settings()).unwrap().0;
     let text = planned.to_text(gateway.model());
-    let call = "wave 3\n  call pricing\n     for   Order.total, each of #0\n     gets  id lines { sku quantity }\n     after #0, #1\n     cost  unknown\n";
+    let call = "wave 3\n  call pricing\n     for   Order.total, each of #0\n     rule  Query.orders: signed in\n     gets  id lines { sku quantity }\n     after #0, #1\n     cost  unknown\n";
     assert!(text.ends_with(call), "{text}");
     let explained = support::run(&gateway, &request, true).await;
     let calls = &explained["extensions"]["keyfold"]["plan"]["calls"];
-    assert_eq!(*calls, json!([{ "wave": 3, "service": "pricing", "field": "Order.total", "gets": "id lines { sku quantity }", "after": [0, 1] }]));
+    assert_eq!(
+        *calls,
+        json!([{ "wave": 3, "service": "pricing", "field": "Order.total", "gets": "id lines { sku quantity }", "after": [0, 1] }])
+    );
 }

@@ -48,10 +48,13 @@ async fn shop(answer: impl Fn() -> Response + Send + Sync + 'static) -> (Gateway
         type Query {{ orders: [Order!]! @find }}"#
     );
     let environment = |name: &str| (name == "SECRET").then(|| "s3cret".to_owned());
-    let (model, _) = schema::load("shop.graphql", &text, &environment).unwrap_or_else(|found| panic!("{}", found.render(false)));
+    let (model, _) =
+        schema::load("shop.graphql", &text, &environment).unwrap_or_else(|found| panic!("{}", found.render(false)));
     let store = TableStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
-    let item = |id: &str| parse_line(&json!({ "Item": { "PK": { "S": "SHOP" }, "SK": { "S": format!("ORDER#{id}") } } }).to_string());
+    let item = |id: &str| {
+        parse_line(&json!({ "Item": { "PK": { "S": "SHOP" }, "SK": { "S": format!("ORDER#{id}") } } }).to_string())
+    };
     let items = ["1", "2"].map(|id| item(id).unwrap().unwrap()).into();
     store.load(&model.tables[0], items, support::deadline()).await.unwrap();
     let settings = Settings { services: Some(Arc::new(HttpServices::default())), ..support::settings() };
@@ -77,7 +80,8 @@ async fn a_service_gets_json_that_is_signed() {
     assert_eq!(headers["content-type"], "application/json");
     assert!(!headers.contains_key("authorization"));
     let sent: Value = serde_json::from_slice(body).unwrap();
-    let expected = json!({ "field": "Order.total", "caller": { "sub": "u1" }, "items": [{ "id": "1" }, { "id": "2" }] });
+    let expected =
+        json!({ "field": "Order.total", "caller": { "sub": "u1" }, "items": [{ "id": "1" }, { "id": "2" }] });
     assert_eq!(sent, expected);
     let signature = headers["keyfold-signature"].to_str().unwrap();
     let (time, own) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();

@@ -49,7 +49,9 @@ impl Scripted {
 
     /// Services that answer each item with a value of it.
     pub fn by_item(value: impl Fn(&str, Value) -> ServiceResult + Send + Sync + 'static) -> Self {
-        Self::new(move |request| Act::Answer(items(request).into_iter().map(|item| value(&request.field, item)).collect()))
+        Self::new(move |request| {
+            Act::Answer(items(request).into_iter().map(|item| value(&request.field, item)).collect())
+        })
     }
 
     /// The calls since the last time, each as the field, the number of its items and the items.
@@ -102,7 +104,9 @@ impl ServiceConnector for Scripted {
 /// The model of the tests' shop.
 pub fn model() -> Arc<Model> {
     let text = include_str!("schema.graphql");
-    Arc::new(schema::load("schema.graphql", text, &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false))).0)
+    Arc::new(
+        schema::load("schema.graphql", text, &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false))).0,
+    )
 }
 
 /// A shop of this many orders, with two lines each, and the calls that its table gets from now on.
@@ -124,7 +128,9 @@ pub async fn shop(orders: usize, services: Option<Arc<dyn ServiceConnector>>) ->
         }));
         for sku in ["1", "2"] {
             let quantity = json!({ "N": sku });
-            lines.push(json!({ "PK": text(&format!("ORDER#{id}")), "SK": text(&format!("LINE#{sku}")), "quantity": quantity }));
+            lines.push(
+                json!({ "PK": text(&format!("ORDER#{id}")), "SK": text(&format!("LINE#{sku}")), "quantity": quantity }),
+            );
         }
     }
     let items = lines.iter().map(|line| parse_line(&json!({ "Item": line }).to_string()).unwrap().unwrap());

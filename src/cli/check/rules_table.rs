@@ -72,7 +72,9 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
         FieldKind::Stored(_)
         | FieldKind::GlobalId(_)
         | FieldKind::Resolved(_)
-        | FieldKind::Page | FieldKind::Change(_) | FieldKind::Payload => {
+        | FieldKind::Page
+        | FieldKind::Change(_)
+        | FieldKind::Payload => {
             let as_type = || format!("as {}", ty.name);
             (own(AuthAction::Read).unwrap_or_else(as_type), own(AuthAction::Write).unwrap_or_else(as_type))
         }

@@ -2,21 +2,21 @@
 //! it.
 
 use super::signals::StopSignals;
-use crate::execute::service::call::ServiceConnector;
-use crate::serve::outbound::service::HttpServices;
 use crate::execute::report::RunObserver;
 use crate::execute::request;
-use crate::serve::freed_memory;
+use crate::execute::service::call::ServiceConnector;
 use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
 use crate::serve::console::starting_text::StartingTexts;
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
+use crate::serve::freed_memory;
 use crate::serve::http::host::Hosts;
 use crate::serve::lambda::function;
 use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::listener::{self, Stopped};
+use crate::serve::outbound::service::HttpServices;
 use crate::serve::protocols::workers::Workers;
 use crate::serve::router::{Parts, Routes, check_origins, router};
 use crate::serve::settings::{Features, ServerSettings};
@@ -216,7 +216,11 @@ impl Server {
     pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> request::Settings {
         let observer = self.telemetry.is_on().then(|| self.telemetry.clone() as Arc<dyn RunObserver>);
         let services: Arc<dyn ServiceConnector> = Arc::new(HttpServices::default());
-        request::Settings { observer, services: Some(services), ..self.settings.budgets.gateway(self.introspection(), cursor_key) }
+        request::Settings {
+            observer,
+            services: Some(services),
+            ..self.settings.budgets.gateway(self.introspection(), cursor_key)
+        }
     }
 }
 

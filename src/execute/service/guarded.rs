@@ -124,11 +124,7 @@ impl GuardedService {
 }
 
 /// An answer has a result for each item.
-fn checked(
-    answer: ServiceAnswer,
-    request: &ServiceRequest,
-    max_bytes: usize,
-) -> Result<ServiceAnswer, ServiceError> {
+fn checked(answer: ServiceAnswer, request: &ServiceRequest, max_bytes: usize) -> Result<ServiceAnswer, ServiceError> {
     let (results, items) = (answer.results.len(), request.items.len());
     if answer.bytes > max_bytes {
         let detail = format!("the answer has {} bytes, more than {max_bytes}", answer.bytes);

@@ -77,12 +77,28 @@ impl Hash for FieldCall {
 }
 
 /// What a field requires of one object, as JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub struct ServiceInput {
     /// The field.
     pub call: Arc<FieldCall>,
     /// The JSON.
     pub item: Arc<str>,
+    /// The place among the inputs of the wave, by which the items of a call are sorted.
+    pub place: usize,
+}
+
+impl PartialEq for ServiceInput {
+    fn eq(&self, other: &Self) -> bool {
+        self.item == other.item && self.call == other.call
+    }
+}
+
+impl Eq for ServiceInput {}
+
+impl Hash for ServiceInput {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.item.hash(state);
+    }
 }
 
 /// The value for an input, or why there is none.
@@ -131,7 +147,9 @@ static LINES: SparseLines<ServiceErrorKind> = SparseLines::new();
 impl BatchFn<ServiceInput, ServiceOutcome> for Calls {
     async fn load(&mut self, keys: &[ServiceInput]) -> HashMap<ServiceInput, ServiceOutcome> {
         let mut fields: IndexMap<&Arc<FieldCall>, Vec<&ServiceInput>> = IndexMap::new();
-        for input in keys {
+        let mut in_order: Vec<&ServiceInput> = keys.iter().collect();
+        in_order.sort_by_key(|input| input.place);
+        for input in in_order {
             fields.entry(&input.call).or_default().push(input);
         }
         let chunks = fields.iter().flat_map(|(call, inputs)| inputs.chunks(call.max).map(|inputs| (*call, inputs)));

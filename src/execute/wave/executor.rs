@@ -1,6 +1,10 @@
 //! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results
 //! → rows.
 
+use super::resolved::call_services;
+use crate::execute::context::ExecutionContext;
+use crate::execute::page::bound::PageBound;
+use crate::execute::page::filler::PageFiller;
 use crate::execute::read::apply::{apply_resolved, apply_results, end_wave, expand_rows, row_count};
 use crate::execute::read::bind::read::Binder;
 use crate::execute::read::query_cache::QueryCache;
@@ -10,10 +14,6 @@ use crate::execute::read::row_results::{RowResult, row_results};
 use crate::execute::read::shared::collection::shared_queries;
 use crate::execute::read::shared::offers::offers;
 use crate::execute::read::state::ReadState;
-use crate::execute::context::ExecutionContext;
-use crate::execute::page::bound::PageBound;
-use crate::execute::page::filler::PageFiller;
-use super::resolved::call_services;
 use crate::plan::tree::ReadId;
 use futures_util::FutureExt;
 use futures_util::future::join;

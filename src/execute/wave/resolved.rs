@@ -2,9 +2,9 @@
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
-use crate::execute::report::TraceContext;
 use crate::execute::read::state::access::GuardOutcome;
 use crate::execute::read::state::{Present, ReadState, ResolvedValue};
+use crate::execute::report::TraceContext;
 use crate::execute::response::required::required_json;
 use crate::execute::service::session::{FieldCall, ServiceInput, ServiceSession};
 use crate::execute::values::stored_values::stored_field;
@@ -83,7 +83,7 @@ fn row_inputs(context: &ExecutionContext<'_>, state: &ReadState<'_>, call: &Serv
         Ok(false) => RowInput::Absent,
         Err(why) => RowInput::Failed(why),
         Ok(true) => match required_json(context, state, &call.requires, (call.space, row)) {
-            Ok(json) => RowInput::Input(ServiceInput { call: field.clone(), item: json.into() }),
+            Ok(json) => RowInput::Input(ServiceInput { call: field.clone(), item: json.into(), place: row }),
             Err(why) => RowInput::Failed(why),
         },
     };
@@ -118,7 +118,12 @@ fn kept(context: &ExecutionContext<'_>, call: &ServiceCall, value: &Value) -> Re
     match stored_field(context.model, &field.ty, &resolution.value.value, value) {
         Ok(attribute) => Ok(attribute.map(|attribute| Arc::new(Item::from_iter([(call.field.clone(), attribute)])))),
         Err(unfit) => {
-            tracing::warn!(field = call.coordinate, at = unfit.field, detail = unfit.message, "a service's value does not fit");
+            tracing::warn!(
+                field = call.coordinate,
+                at = unfit.field,
+                detail = unfit.message,
+                "a service's value does not fit"
+            );
             Err(Failure::new(ErrorCode::Internal, format!("The service's value does not fit the type {}.", field.ty)))
         }
     }

@@ -55,7 +55,10 @@ fn service(reading: &Reading<'_>, directive: &Node<Directive>, name: String, fin
     let secret = text(directive, "secret").and_then(|written| expanded(reading, &written, findings));
     if !claims.is_empty() && secret.is_none() && argument(directive, "secret").is_none() {
         let message = format!("`{name}` gets claims of callers, but its calls are not signed");
-        let help = format!("add `secret: \"${{{}_SECRET}}\"`", name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+        let help = format!(
+            "add `secret: \"${{{}_SECRET}}\"`",
+            name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_")
+        );
         findings.error(rules::KF1101, &place(directive, "claims"), message, Some(help));
     }
     Service {

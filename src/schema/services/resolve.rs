@@ -40,7 +40,12 @@ pub fn read_resolution(
     let Some(value) = value_type(draft.schema, inner).filter(|_| is_value) else {
         let message = format!("`{coordinate}` is a `{inner}`, but a service computes values");
         let help = "give it a scalar, an enum, an embedded type, or a list of these";
-        findings.error(rules::KF1102, &span::from_location(field.ty.inner_named_type().location()), message, Some(help.to_owned()));
+        findings.error(
+            rules::KF1102,
+            &span::from_location(field.ty.inner_named_type().location()),
+            message,
+            Some(help.to_owned()),
+        );
         return None;
     };
     Some(Resolution {

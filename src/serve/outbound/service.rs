@@ -6,7 +6,8 @@
 
 use super::client::{OutboundClient, outbound_client};
 use crate::execute::service::call::{
-    RefusedItem, ServiceAnswer, ServiceCaller, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest, ServiceResult,
+    RefusedItem, ServiceAnswer, ServiceCaller, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest,
+    ServiceResult,
 };
 use crate::schema::model::service::{Secret, Service};
 use axum::body::Body;
@@ -42,7 +43,8 @@ impl ServiceConnector for HttpServices {
     fn connect(&self, service: &Service) -> Option<Arc<dyn ServiceCaller>> {
         let address: Uri = service.url.as_ref()?.parse().ok()?;
         let client = self.0.get_or_init(|| {
-            let trouble = |error| tracing::error!(%error, "services cannot be called: there are no certificates to trust");
+            let trouble =
+                |error| tracing::error!(%error, "services cannot be called: there are no certificates to trust");
             outbound_client().map_err(trouble).ok()
         });
         let (client, secret, max_bytes) = (client.clone()?, service.secret.clone(), service.max_bytes);
@@ -74,15 +76,16 @@ impl HttpService {
             error_of(ServiceErrorKind::Unavailable, &format!("{error}{cause}"))
         })?;
         let status = answer.status();
-        let bytes = Limited::new(answer.into_body(), self.max_bytes).collect().await.map_err(|error| {
-            match error.downcast_ref::<LengthLimitError>() {
+        let bytes =
+            Limited::new(answer.into_body(), self.max_bytes).collect().await.map_err(|error| match error
+                .downcast_ref::<LengthLimitError>(
+            ) {
                 Some(_) => {
                     let detail = format!("the answer has more than {} bytes", self.max_bytes);
                     ServiceError::new(ServiceErrorKind::TooLarge, detail)
                 }
                 None => error_of(ServiceErrorKind::Unavailable, &error),
-            }
-        })?;
+            })?;
         let bytes = bytes.to_bytes();
         match status {
             StatusCode::OK => read(&bytes),
@@ -152,7 +155,8 @@ mod tests {
 
     #[test]
     fn a_result_of_another_form_fails_alone() {
-        let body = br#"{"results":[{"data":1},{"data":null},{"error":{"code":"X","message":"No."}},7,{},{"error":"x"}]}"#;
+        let body =
+            br#"{"results":[{"data":1},{"data":null},{"error":{"code":"X","message":"No."}},7,{},{"error":"x"}]}"#;
         let ServiceAnswer { results, bytes } = read(body).unwrap();
         assert_eq!(bytes, body.len());
         let codes: Vec<Option<&str>> =

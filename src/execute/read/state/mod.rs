@@ -13,7 +13,9 @@ use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::expression::request_time::RequestTime;
 use crate::execute::key::values::MAX_COMBINATIONS;
 use crate::execute::page::result::PageResult;
-use crate::plan::tree::{GuardId, Holder, IdArgument, ObjectSource, Origin, Plan, Presence, ReadId, ServiceCallId, SpaceId};
+use crate::plan::tree::{
+    GuardId, Holder, IdArgument, ObjectSource, Origin, Plan, Presence, ReadId, ServiceCallId, SpaceId,
+};
 use crate::table::data::attribute::Item;
 use serde_json::Value;
 use std::sync::Arc;

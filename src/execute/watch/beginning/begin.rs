@@ -3,7 +3,6 @@
 
 use super::resume::resume;
 use crate::execute::error::{ErrorCode, Failure};
-use crate::execute::wave::executor::run_waves;
 use crate::execute::read::state::{Present, ReadState};
 use crate::execute::watch::delivery::{Images, deliver};
 use crate::execute::watch::event::Event;
@@ -12,6 +11,7 @@ use crate::execute::watch::history::event_id::EventPosition;
 use crate::execute::watch::operation::WatchedOperation;
 use crate::execute::watch::seen::{DeliveredChanges, SeenItem};
 use crate::execute::watch::subscriber::{Subscriber, SubscriptionEnd};
+use crate::execute::wave::executor::run_waves;
 use crate::plan::tree::WriteLookup;
 use crate::table::data::attribute::Item;
 use std::sync::Arc;

@@ -68,7 +68,7 @@ fn leads_to_sign_in(types: &IndexMap<String, ObjectType>, field: &Field) -> bool
         FieldKind::Stored(_)
         | FieldKind::Nodes(_)
         | FieldKind::GlobalId(_)
-            | FieldKind::Resolved(_)
+        | FieldKind::Resolved(_)
         | FieldKind::Page
         | FieldKind::Change(_)
         | FieldKind::Payload => false,
