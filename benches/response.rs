@@ -168,6 +168,8 @@ impl Bench {
                         max_read_bytes: u64::MAX,
                         work: &Default::default(),
                         lost_races: &Default::default(),
+                        trace: None,
+                        services: None,
                         cursor_key: &CursorKey::from_secret(b""),
                         single_writes: Default::default(),
                         idempotency_key: None,

@@ -43,7 +43,8 @@ fn field_schema(model: &Model, (ty, field, resolution): (&ObjectType, &Field, &R
         },
     });
     if !field.arguments.is_empty() {
-        let arguments = field.arguments.iter().map(|argument| (argument.name.clone(), of_type(model, &argument.ty)));
+        let arguments =
+            field.arguments.iter().map(|argument| (argument.name.clone(), input_schema(model, &argument.ty)));
         let arguments: Map<String, Value> = arguments.collect();
         request["properties"]["arguments"] = json!({ "type": "object", "properties": arguments });
     }
@@ -52,8 +53,9 @@ fn field_schema(model: &Model, (ty, field, resolution): (&ObjectType, &Field, &R
         "required": ["code", "message"],
         "properties": { "code": { "type": "string" }, "message": { "type": "string" } },
     });
+    let data = value(model, &field.ty, &resolution.kind);
     let result = json!({ "oneOf": [
-        { "type": "object", "required": ["data"], "properties": { "data": value(model, &field.ty, &resolution.value.value) } },
+        { "type": "object", "required": ["data"], "properties": { "data": data } },
         { "type": "object", "required": ["error"], "properties": { "error": error } },
     ] });
     let answer = json!({
@@ -110,8 +112,8 @@ fn value(model: &Model, ty: &Type, kind: &ValueType) -> Value {
     wrapped(ty, inner)
 }
 
-/// An input of a type, or of its elements. Input objects are any objects.
-fn of_type(model: &Model, ty: &Type) -> Value {
+/// The schema of an input of a type, or of its elements. Input objects are any objects.
+fn input_schema(model: &Model, ty: &Type) -> Value {
     wrapped(ty, leaf(model, ty.inner_named_type()))
 }
 

@@ -311,6 +311,7 @@ impl Gateway {
             phases: Phases { parse: arrived.parse, plan: arrived.plan, wait, decode, write },
             was_new: (arrived.has_parsed, arrived.has_planned),
             calls,
+            services: run.services.as_ref().map(ServiceSession::take_reports).unwrap_or_default(),
             lost_races: run.lost_races.into_inner(),
             errors: counted(body.codes()),
             plan: Some((self.inner.model.clone(), prepared.planned.plan.clone())),
@@ -358,7 +359,7 @@ impl Gateway {
         let held = run.loaders.answered(body.bytes());
         let report = self.end(prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables, self.inner.single_writes);
-        let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));
+        let extensions = explain.then(|| explain::extensions((model, plan), &cost(), &report, refused));
         let body = body.finish(has_data, extensions).into();
         Response { body, policy, refused: None, failed, event: None, report: Some(report), held: Some(held) }
     }

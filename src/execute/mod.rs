@@ -3,6 +3,7 @@
 //! A request goes from folder to folder: [`gateway`] takes it and makes its [`context`], [`operation_cache`] has it
 //! planned, [`steps`] runs the plan. A step may write ([`mod@write`]) and reads ([`read`]): [`arguments`], [`key`],
 //! [`page`] and [`expression`] say what to read, [`values`] what was stored, and [`item`] makes items of values.
+//! [`wave`] runs the reads wave by wave, and beside them the calls of services ([`service`]) that compute fields.
 //! [`auth`] decides what the caller is refused, and [`constraint`] which arguments are. [`response`] writes the step's
 //! part of the response. [`watch`] runs the plan of a subscription for each change. [`report`] says what a run took.
 

@@ -2,6 +2,7 @@
 //! of it.
 
 use super::error::ErrorCode;
+use crate::execute::service::guarded::ServiceCallReport;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::table::cache::counts::CacheCounts;
@@ -103,6 +104,8 @@ pub struct OperationReport {
     pub was_new: (bool, bool),
     /// Its calls, in the order in which they began.
     pub calls: Vec<CallRecord>,
+    /// Its calls of services, in the order in which they ended.
+    pub services: Vec<ServiceCallReport>,
     /// How many drafts of a write lost a race.
     pub lost_races: u32,
     /// The codes of its errors, each with how many there are.
@@ -175,6 +178,7 @@ impl OperationReport {
                 ..Phases::default()
             },
             calls: Vec::new(),
+            services: Vec::new(),
             lost_races: 0,
             errors: counted(codes),
             plan: None,

@@ -1,8 +1,8 @@
 //! A plan as text for people and as JSON for tools: one line, or one object, a read.
 
 use super::tree::*;
+use crate::schema::model::find::sharding::Reading;
 use crate::schema::model::find::{Access, SortAccess};
-use crate::schema::model::keys::sharding::Reading;
 use crate::schema::model::write::ActionKind;
 use crate::schema::model::{Model, write};
 use crate::schema::table::KeyAttribute;
@@ -175,7 +175,8 @@ impl Plan {
             json!({ "waves": self.waves.len(), "reads": reads.collect::<Vec<_>>(), "collections": collections });
         let call = |call: &ServiceCall| {
             let service = &model.services[call.service].name;
-            json!({ "wave": call.wave, "service": service, "field": call.coordinate, "gets": call.gets, "after": call.after })
+            let ServiceCall { wave, coordinate, gets, after, .. } = call;
+            json!({ "wave": wave, "service": service, "field": coordinate, "gets": gets, "after": after })
         };
         if let (false, Value::Object(plan)) = (self.calls.is_empty(), &mut plan) {
             plan.insert("calls".into(), self.calls.iter().map(call).collect());

@@ -71,13 +71,8 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
                     written.last_mut().into_iter().for_each(|row| row.notes.extend(write.record_note()));
                 }
                 FieldKind::Nodes(nodes) => rows.extend(rows_of_nodes(model, &coordinate, nodes)),
-                FieldKind::Stored(_)
-                | FieldKind::GlobalId(_)
-                | FieldKind::Resolved(_)
-                | FieldKind::Watch(_)
-                | FieldKind::Page
-                | FieldKind::Change(_)
-                | FieldKind::Payload => {}
+                // Nothing is found or written for the others.
+                _ => {}
             }
         }
     }

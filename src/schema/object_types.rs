@@ -171,6 +171,8 @@ fn reading_or_writing(
             return nodes::fields::read_field(draft, type_name, field, findings).map(FieldKind::Nodes);
         }
         (_, None, Some(find)) => return finds::read_find(draft, type_name, field, find, findings).map(FieldKind::Find),
+        // Reported as what it is.
+        (_, None, None) if field.directives.has("resolve") => {}
         (_, None, None) => {
             let help = match operation {
                 OperationType::Mutation => "add `@put`, `@update` or `@delete`",

@@ -91,7 +91,7 @@ async fn a_service_gets_json_that_is_signed() {
 }
 
 #[tokio::test]
-async fn what_a_service_does_wrong_is_told_at_its_fields() {
+async fn what_a_service_does_wrong_is_an_error_at_its_fields() {
     let text = |text: &'static str| move || text.into_response();
     let wrong: Vec<(&str, Answer)> = vec![
         ("INTERNAL", Arc::new(text("no JSON"))),

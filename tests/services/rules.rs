@@ -1,4 +1,4 @@
-//! What rules refuse, no service sees; and what a service is told of the caller.
+//! What rules refuse, no service sees; and what a service learns of the caller.
 
 use crate::scripted::{Scripted, by, shop};
 use crate::support;
@@ -38,14 +38,14 @@ async fn a_field_whose_parts_a_rule_refuses_is_refused() {
 }
 
 #[tokio::test]
-async fn a_service_is_told_the_claims_that_it_names_and_no_other() {
+async fn a_service_gets_the_claims_that_it_names_and_no_other() {
     let services = Scripted::by_item(|_, _| Ok(json!("x")));
     let (gateway, _) = shop(1, Some(Arc::new(services.clone()))).await;
     let response = support::run(&gateway, &by("guest", "{ orders { mine kept } }"), false).await;
     assert_eq!(response, json!({ "data": { "orders": [{ "mine": "x", "kept": "x" }] } }));
-    let mut told: Vec<(String, Option<Value>)> =
+    let mut claims_of: Vec<(String, Option<Value>)> =
         services.take_requests().into_iter().map(|call| (call.field, call.caller.map(Value::Object))).collect();
-    told.sort_by(|one, other| one.0.cmp(&other.0));
+    claims_of.sort_by(|one, other| one.0.cmp(&other.0));
     let claims = json!({ "sub": "u1", "org": { "id": 7 } });
-    assert_eq!(told, [("Order.kept".to_owned(), None), ("Order.mine".to_owned(), Some(claims))]);
+    assert_eq!(claims_of, [("Order.kept".to_owned(), None), ("Order.mine".to_owned(), Some(claims))]);
 }

@@ -1,31 +1,32 @@
 //! A plan and the calls of a request in, `extensions.keyfold` out: the plan, each call with its cost, and the most that
 //! the request could have cost. It lists no calls if the schema hides items, or if a rule has refused something.
 
+use crate::execute::report::OperationReport;
+use crate::execute::service::call::ServiceErrorKind;
+use crate::execute::service::guarded::ServiceCallReport;
 use crate::plan::cost::operation::OperationCost;
 use crate::plan::cost::price::UnitPrice;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
-use crate::table::request::session::CallRecord;
 use serde_json::{Value, json};
 
 /// The extensions of an explained response.
 pub fn extensions(
-    model: &Model,
-    steps: &OperationPlan,
+    (model, steps): (&Model, &OperationPlan),
     at_most: &OperationCost,
-    calls: &[CallRecord],
+    report: &OperationReport,
     refused: bool,
 ) -> Value {
     // The keys and the sizes of what was read reveal the items that rules hide, and answer what a rule has refused.
     let hides = refused || model.types.values().any(|ty| ty.auth.hide());
-    let calls = if hides { &calls[..0] } else { calls };
+    let (calls, services) = if hides { (&[][..], &[][..]) } else { (&report.calls[..], &report.services[..]) };
     let price = UnitPrice::default();
     let units = |write: bool| {
         calls.iter().filter(|call| call.write == write).map(|call| call.capacity).fold(0.0, |sum, units| sum + units)
     };
     // A read that a shared Query did not reach may take a wave of its own.
     let last = calls.iter().map(|call| call.wave).max().unwrap_or_default();
-    json!({
+    let mut explained = json!({
         "keyfold": {
             "plan": steps.to_json(model),
             "waves": steps.waves().max(last),
@@ -35,5 +36,17 @@ pub fn extensions(
             "atMost": at_most.to_json(&price),
             "price": price.to_json(),
         }
-    })
+    });
+    if !services.is_empty() {
+        explained["keyfold"]["services"] = services.iter().map(service_json).collect();
+    }
+    explained
+}
+
+/// A call of a service. Nobody knows what it costs.
+fn service_json(call: &ServiceCallReport) -> Value {
+    let ServiceCallReport { service, field, items, lasted, attempts, failure, .. } = call;
+    let failure = failure.map(ServiceErrorKind::as_str);
+    let ms = (lasted.as_secs_f64() * 1e6).round() / 1e3;
+    json!({ "service": service, "field": field, "objects": items, "attempts": attempts, "ms": ms, "failure": failure })
 }

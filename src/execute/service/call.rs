@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct ServiceRequest {
     /// The coordinate of the field: `Order.total`.
     pub field: String,
-    /// The claims of the caller that the service is told of; `None` if there are none.
+    /// The claims of the caller that the service gets; `None` if there are none.
     pub caller: Option<Map<String, Value>>,
     /// The field's arguments, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ impl ServiceErrorKind {
             Self::Unavailable => "unavailable",
             Self::Timeout => "timeout",
             Self::Refused => "refused",
-            Self::TooLarge => "too large",
+            Self::TooLarge => "too_large",
             Self::Unreadable => "unreadable",
         }
     }

@@ -1,5 +1,5 @@
-//! A service with its bounds: a call in; its answer out, in bounded time, with bounded calls in flight, and with further
-//! attempts where the service allows them.
+//! A service with its bounds: a call in; its answer out, in bounded time, with bounded calls in flight, and with
+//! further attempts where the service allows them.
 
 use super::call::{ServiceAnswer, ServiceCaller, ServiceError, ServiceErrorKind, ServiceRequest};
 use super::circuit::Circuit;

@@ -40,14 +40,14 @@ impl Services {
 
 /// What a service gets beside its items.
 #[derive(Debug, Clone)]
-pub struct FieldCall {
+pub struct FieldRequest {
     /// The service, by position in the model.
     pub service: usize,
     /// The coordinate of the field.
     pub field: String,
     /// The field's arguments.
     pub arguments: Option<Map<String, Value>>,
-    /// The claims of the caller that the service is told of.
+    /// The claims of the caller that the service gets.
     pub caller: Option<Map<String, Value>>,
     /// The W3C trace context of the request, if it is traced.
     pub trace: Option<String>,
@@ -55,22 +55,22 @@ pub struct FieldCall {
     pub max: usize,
 }
 
-impl FieldCall {
+impl FieldRequest {
     /// What distinguishes the calls of a request. The caller is the same in all of them.
     fn identity(&self) -> (usize, &str, &Option<Map<String, Value>>) {
         (self.service, &self.field, &self.arguments)
     }
 }
 
-impl PartialEq for FieldCall {
+impl PartialEq for FieldRequest {
     fn eq(&self, other: &Self) -> bool {
         self.identity() == other.identity()
     }
 }
 
-impl Eq for FieldCall {}
+impl Eq for FieldRequest {}
 
-impl Hash for FieldCall {
+impl Hash for FieldRequest {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.service, &self.field).hash(state);
     }
@@ -80,7 +80,7 @@ impl Hash for FieldCall {
 #[derive(Debug, Clone)]
 pub struct ServiceInput {
     /// The field.
-    pub call: Arc<FieldCall>,
+    pub call: Arc<FieldRequest>,
     /// The JSON.
     pub item: Arc<str>,
     /// The place among the inputs of the wave, by which the items of a call are sorted.
@@ -146,7 +146,7 @@ static LINES: SparseLines<ServiceErrorKind> = SparseLines::new();
 
 impl BatchFn<ServiceInput, ServiceOutcome> for Calls {
     async fn load(&mut self, keys: &[ServiceInput]) -> HashMap<ServiceInput, ServiceOutcome> {
-        let mut fields: IndexMap<&Arc<FieldCall>, Vec<&ServiceInput>> = IndexMap::new();
+        let mut fields: IndexMap<&Arc<FieldRequest>, Vec<&ServiceInput>> = IndexMap::new();
         let mut in_order: Vec<&ServiceInput> = keys.iter().collect();
         in_order.sort_by_key(|input| input.place);
         for input in in_order {
@@ -160,7 +160,7 @@ impl BatchFn<ServiceInput, ServiceOutcome> for Calls {
 
 impl Calls {
     /// One call, for these inputs of a field.
-    async fn call(&self, call: &FieldCall, inputs: &[&ServiceInput]) -> Vec<(ServiceInput, ServiceOutcome)> {
+    async fn call(&self, call: &FieldRequest, inputs: &[&ServiceInput]) -> Vec<(ServiceInput, ServiceOutcome)> {
         let Some(service) = self.services.0.get(call.service) else { return Vec::new() };
         let items = inputs.iter().map(|input| RawValue::from_string(input.item.to_string()).unwrap_or_default());
         let request = ServiceRequest {

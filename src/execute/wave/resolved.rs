@@ -6,7 +6,7 @@ use crate::execute::read::state::access::GuardOutcome;
 use crate::execute::read::state::{Present, ReadState, ResolvedValue};
 use crate::execute::report::TraceContext;
 use crate::execute::response::required::required_json;
-use crate::execute::service::session::{FieldCall, ServiceInput, ServiceSession};
+use crate::execute::service::session::{FieldRequest, ServiceInput, ServiceSession};
 use crate::execute::values::stored_values::stored_field;
 use crate::plan::tree::{ServiceCall, ServiceCallId};
 use crate::schema::model::FieldKind;
@@ -77,7 +77,7 @@ fn row_inputs(context: &ExecutionContext<'_>, state: &ReadState<'_>, call: &Serv
     let declared = &context.model.services[call.service];
     let caller = context.caller.claims_named(&declared.claims);
     let (trace, max) = (context.trace.map(TraceContext::to_text), call.max);
-    let field = FieldCall { service: call.service, field: call.coordinate.clone(), arguments, caller, trace, max };
+    let field = FieldRequest { service: call.service, field: call.coordinate.clone(), arguments, caller, trace, max };
     let field = Arc::new(field);
     let input = |row| match is_asked(state, call, row) {
         Ok(false) => RowInput::Absent,
@@ -115,7 +115,7 @@ fn kept(context: &ExecutionContext<'_>, call: &ServiceCall, value: &Value) -> Re
     let Some((field, FieldKind::Resolved(resolution))) = field.map(|field| (field, &field.kind)) else {
         return Err(Failure::new(ErrorCode::Internal, "The field is not computed by a service."));
     };
-    match stored_field(context.model, &field.ty, &resolution.value.value, value) {
+    match stored_field(context.model, &field.ty, &resolution.kind, value) {
         Ok(attribute) => Ok(attribute.map(|attribute| Arc::new(Item::from_iter([(call.field.clone(), attribute)])))),
         Err(unfit) => {
             tracing::warn!(

@@ -5,7 +5,7 @@ use super::assumed::{ELEMENTS, ITEM_BYTES, PAGE_BYTES};
 use super::range::{Contents, RangeCost};
 use crate::plan::tree::*;
 use crate::schema::model::Model;
-use crate::schema::model::keys::sharding::{KeyChoice, Reading};
+use crate::schema::model::find::sharding::{KeyChoice, Reading};
 use serde_json::{Map, Value};
 
 /// The most keys or ranges that the values of a field give.

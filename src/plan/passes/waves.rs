@@ -1,5 +1,5 @@
-//! Reads and calls of services in, their waves out: a read belongs to the wave after the last read or call that gives it
-//! a value or a row, wherever its parent is.
+//! Reads and calls of services in, their waves out: a read belongs to the wave after the last read or call that gives
+//! it a value or a row, wherever its parent is.
 
 use super::draft::DraftRead;
 use crate::plan::tree::*;

@@ -6,8 +6,8 @@ use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::{FieldReader, Holder, Object, OutputValue, ServiceCall, StoredPlace, ValueLocation};
-use crate::schema::model::Field;
 use crate::schema::model::service::Resolution;
+use crate::schema::model::{Field, Stored};
 use std::sync::Arc;
 
 impl<'a> Builder<'a> {
@@ -46,11 +46,11 @@ impl<'a> Builder<'a> {
         let reader = FieldReader {
             field: field.name.clone(),
             ty: field.ty.clone(),
-            stored: resolution.value.clone(),
+            stored: Stored::alone(&field.name, resolution.kind.clone()),
             places: vec![StoredPlace::Attribute(field.name.clone())],
         };
         let held = ValueLocation::In(Holder::Resolved(call), Arc::new(reader));
-        match resolution.value.value.embedded() {
+        match resolution.kind.embedded() {
             Some(name) => self.embedded(of, held, self.type_named(name)?, &collected.sets),
             None => Ok(OutputValue::Leaf(held)),
         }

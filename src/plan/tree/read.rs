@@ -6,7 +6,7 @@ use super::filter::Filter;
 use super::ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 use super::value::ValueSource;
 use crate::schema::model::find::Access;
-use crate::schema::model::keys::sharding::Reading;
+use crate::schema::model::find::sharding::Reading;
 use crate::schema::model::page::PageForm;
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::table::KeyAttribute;

@@ -1,6 +1,6 @@
 //! Services that compute fields, and how a field asks for its value. Plain data; must not know how a call is made.
 
-use crate::schema::model::Stored;
+use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::executable::SelectionSet;
 use std::time::Duration;
 
@@ -46,6 +46,6 @@ pub struct Resolution {
     pub requires: SelectionSet,
     /// The most objects of a call.
     pub max: usize,
-    /// How the value is kept while the request runs: as a field of the field's own name.
-    pub value: Stored,
+    /// How the innermost value is kept while the request runs.
+    pub kind: ValueType,
 }

@@ -50,7 +50,7 @@ pub fn read_services(
 }
 
 fn service(reading: &Reading<'_>, directive: &Node<Directive>, name: String, findings: &mut Findings) -> Service {
-    let claims = argument(directive, "claims").map(|value| items(value)).unwrap_or_default();
+    let claims = argument(directive, "claims").map(items).unwrap_or_default();
     let claims: Vec<String> = claims.iter().filter_map(|claim| claim.as_str()).map(str::to_owned).collect();
     let secret = text(directive, "secret").and_then(|written| expanded(reading, &written, findings));
     if !claims.is_empty() && secret.is_none() && argument(directive, "secret").is_none() {

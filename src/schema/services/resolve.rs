@@ -5,7 +5,6 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
-use crate::schema::model::Stored;
 use crate::schema::model::service::Resolution;
 use crate::schema::syntax::directives::{named, text, write_of};
 use crate::schema::types::draft::{Kind, SchemaDraft};
@@ -37,8 +36,8 @@ pub fn read_resolution(
     let requires = text(directive, "requires")?.value;
     let inner = field.ty.inner_named_type();
     let is_value = matches!(draft.kind(inner), None | Some(Kind::Embedded));
-    let Some(value) = value_type(draft.schema, inner).filter(|_| is_value) else {
-        let message = format!("`{coordinate}` is a `{inner}`, but a service computes values");
+    let Some(kind) = value_type(draft.schema, inner).filter(|_| is_value) else {
+        let message = format!("`{coordinate}` is of the type `{inner}`, but a service computes values");
         let help = "give it a scalar, an enum, an embedded type, or a list of these";
         findings.error(
             rules::KF1102,
@@ -53,7 +52,7 @@ pub fn read_resolution(
         requires_text: requires.split_whitespace().collect::<Vec<_>>().join(" "),
         requires: SelectionSet::new(apollo_compiler::name!("Query")),
         max: number(directive, "max", MAX, findings),
-        value: Stored::alone(&field.name, value),
+        kind,
     })
 }
 

@@ -57,6 +57,10 @@ metrics! {
         "Attempts of calls after their first.";
     HEDGES: "keyfold_dynamodb_hedges_total" [TABLE]
         "Late reads that were sent a second time.";
+    SERVICE_DURATION: "keyfold_service_duration_seconds" ["service"]
+        "Duration of the calls of services, attempts included.";
+    SERVICE_FAILURES: "keyfold_service_failures_total" ["service", "kind"]
+        "Calls of services without an answer to use: unavailable, timeout, refused, too_large or unreadable.";
     RACES: "keyfold_write_races_total" []
         "Writes that were drafted again because another writer was faster.";
     CACHE_HITS: "keyfold_cache_hits_total" ["cache"]

@@ -41,6 +41,8 @@ pub struct Metrics {
     throttles: IntCounterVec,
     retries: IntCounterVec,
     hedges: IntCounterVec,
+    service_durations: HistogramVec,
+    service_failures: IntCounterVec,
     races: IntCounter,
     gauges: Gauges,
 }
@@ -104,6 +106,8 @@ impl Metrics {
             throttles: counter(&of::THROTTLES)?,
             retries: counter(&of::RETRIES)?,
             hedges: counter(&of::HEDGES)?,
+            service_durations: histogram(&of::SERVICE_DURATION, DURATIONS)?,
+            service_failures: counter(&of::SERVICE_FAILURES)?,
             races: registered(&registry, IntCounter::with_opts(options(&of::RACES))?)?,
             gauges: Gauges::new(&registry)?,
             names: Mutex::new(Operations {
@@ -175,6 +179,12 @@ impl Metrics {
             match consumed.iter_mut().find(|(known, _)| same(known)) {
                 Some((_, units)) => *units += call.capacity,
                 None => consumed.push((call, call.capacity)),
+            }
+        }
+        for call in &report.services {
+            self.service_durations.with_label_values(&[&call.service]).observe(call.lasted.as_secs_f64());
+            if let Some(kind) = call.failure {
+                self.service_failures.with_label_values(&[&*call.service, kind.as_str()]).inc();
             }
         }
         for (call, units) in consumed.into_iter().filter(|(_, units)| *units > 0.0) {

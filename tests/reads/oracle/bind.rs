@@ -3,8 +3,8 @@
 use super::needs::{Key, LAST, Partition, Range, Wanted, What, primary_key};
 use crate::naive::matching::Matching;
 use crate::naive::rows::Row;
+use keyfold::schema::model::find::sharding::KeyChoice;
 use keyfold::schema::model::find::{Access, Range as Bounds, SortAccess};
-use keyfold::schema::model::keys::sharding::KeyChoice;
 use keyfold::schema::model::source::Source;
 use keyfold::schema::scalar::spread::{Spread, SpreadKind};
 use keyfold::schema::table::KeyType;

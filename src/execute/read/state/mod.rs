@@ -52,8 +52,8 @@ pub enum ReadResult {
     Many(Vec<ItemState>, Vec<PageResult>),
 }
 
-/// What a service computed for an object: an item with the value in one attribute. `None` if the object is not there, or
-/// the value is null.
+/// What a service computed for an object: an item with the value in one attribute. `None` if the object is not there,
+/// or the value is null.
 pub type ResolvedValue = Result<Option<Arc<Item>>, Arc<Failure>>;
 
 /// The state of a running plan.

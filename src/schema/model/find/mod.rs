@@ -1,5 +1,7 @@
 //! What a `@find` field reads, with every access path. Plain data; must not know how requests are planned or run.
 
+pub mod sharding;
+
 use super::keys::ItemKeys;
 use super::source::{BindingRule, Source};
 use crate::schema::expression::condition::Condition;

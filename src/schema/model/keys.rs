@@ -1,7 +1,5 @@
 //! Where the items of a type live: their table, key templates and constants. Plain data.
 
-pub mod sharding;
-
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::ValueType;
