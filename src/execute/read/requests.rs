@@ -34,6 +34,17 @@ pub enum RowRequest {
     Query(usize, Box<PageRequest>),
 }
 
+impl RowRequest {
+    /// Whether nothing is read, because nothing can be there.
+    pub fn is_absent(&self) -> bool {
+        match self {
+            Self::Absent => true,
+            Self::Gets(gets) => gets.iter().all(|get| *get == NOTHING),
+            Self::Failed(_) | Self::Query(..) => false,
+        }
+    }
+}
+
 /// What the rows of a read request of a wave.
 pub struct ReadRequests<'a> {
     /// The position of the read in the plan.

@@ -8,12 +8,13 @@ use crate::execute::page::filler::PageFiller;
 use crate::execute::read::apply::{apply_resolved, apply_results, end_wave, expand_rows, row_count};
 use crate::execute::read::bind::read::Binder;
 use crate::execute::read::query_cache::QueryCache;
-use crate::execute::read::requests::{KnownQueries, ReadRequests, WaveRequests};
+use crate::execute::read::requests::{KnownQueries, ReadRequests, RowRequest, WaveRequests};
 use crate::execute::read::results::WaveResults;
 use crate::execute::read::row_results::{RowResult, row_results};
 use crate::execute::read::shared::collection::shared_queries;
 use crate::execute::read::shared::offers::offers;
-use crate::execute::read::state::ReadState;
+use crate::execute::read::state::row_input::RowInput;
+use crate::execute::read::state::{ItemState, ReadState};
 use crate::plan::tree::ReadId;
 use futures_util::FutureExt;
 use futures_util::future::join;
@@ -42,9 +43,15 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
             room: PageBound::new(context.max_nodes, row_count(state)),
             wave: WaveRequests::default(),
         };
-        let reads =
-            planned.iter().chain(&waiting).map(|read| binder.bind((*read, &plan.reads[*read]), state.inputs(*read)));
-        let reads: Vec<ReadRequests<'_>> = reads.collect();
+        let mut reads: Vec<ReadRequests<'_>> = Vec::with_capacity(planned.len() + waiting.len());
+        for &id in planned.iter().chain(&waiting) {
+            let absent = below_absent(state, &reads, id);
+            let inputs = state.inputs(id).enumerate().map(|(row, input)| match &absent {
+                Some(rows) if rows[row] => RowInput::Known(ItemState::Absent),
+                _ => input,
+            });
+            reads.push(binder.bind((id, &plan.reads[id]), inputs));
+        }
         let requests = binder.wave;
         let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
         let to_get = (0..requests.gets.len()).filter(|get| !requests.is_known(*get));
@@ -75,4 +82,28 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
             wave = again - 1;
         }
     }
+}
+
+/// For each row of a read, whether its object is below one that reads of the same wave cannot find, because a value of
+/// their keys is missing. `None` if there is no such object.
+fn below_absent(state: &ReadState<'_>, bound: &[ReadRequests<'_>], id: ReadId) -> Option<Vec<bool>> {
+    let read = &state.plan().reads[id];
+    let (mut above, mut found) = (read.parent, None);
+    while let Some(parent) = above {
+        let outer = &state.plan().reads[parent];
+        above = outer.parent;
+        if outer.wave != read.wave || outer.opens().is_some() {
+            continue;
+        }
+        let requests = bound.iter().find(|requests| requests.id == parent);
+        let Some(requests) = requests.filter(|requests| requests.rows.iter().any(RowRequest::is_absent)) else {
+            continue;
+        };
+        let rows = found.get_or_insert_with(|| vec![false; state.len(read.space)]);
+        for (row, is_absent) in rows.iter_mut().enumerate() {
+            let own = state.climb(read.space, row, outer.space).and_then(|own| requests.rows.get(own));
+            *is_absent |= own.is_some_and(RowRequest::is_absent);
+        }
+    }
+    found
 }
