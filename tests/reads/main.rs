@@ -32,6 +32,7 @@ mod goldens;
 mod known;
 mod laws;
 mod learned_pages;
+mod missing_objects;
 mod naive;
 mod oracle;
 mod random;

@@ -118,7 +118,8 @@ async fn a_plan_says_what_a_service_gets_and_when() {
     assert_eq!(
         *calls,
         json!([{
-            "wave": 3, "service": "pricing", "field": "Order.total", "gets": "id lines { sku quantity }", "after": [0, 1],
+            "wave": 3, "service": "pricing", "field": "Order.total", "gets": "id lines { sku quantity }",
+            "after": [0, 1],
         }])
     );
 }

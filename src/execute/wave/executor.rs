@@ -43,15 +43,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
             room: PageBound::new(context.max_nodes, row_count(state)),
             wave: WaveRequests::default(),
         };
-        let mut reads: Vec<ReadRequests<'_>> = Vec::with_capacity(planned.len() + waiting.len());
-        for &id in planned.iter().chain(&waiting) {
-            let absent = below_absent(state, &reads, id);
-            let inputs = state.inputs(id).enumerate().map(|(row, input)| match &absent {
-                Some(rows) if rows[row] => RowInput::Known(ItemState::Absent),
-                _ => input,
-            });
-            reads.push(binder.bind((id, &plan.reads[id]), inputs));
-        }
+        let reads = bind_reads(&mut binder, state, planned.iter().chain(&waiting).copied());
         let requests = binder.wave;
         let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
         let to_get = (0..requests.gets.len()).filter(|get| !requests.is_known(*get));
@@ -82,6 +74,24 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
             wave = again - 1;
         }
     }
+}
+
+/// What reads of a wave request, in this order.
+fn bind_reads<'a>(
+    binder: &mut Binder<'a, '_>,
+    state: &'a ReadState<'_>,
+    ids: impl Iterator<Item = ReadId>,
+) -> Vec<ReadRequests<'a>> {
+    let mut reads = Vec::with_capacity(ids.size_hint().0);
+    for id in ids {
+        let absent = below_absent(state, &reads, id);
+        let inputs = state.inputs(id).enumerate().map(|(row, input)| match &absent {
+            Some(rows) if rows[row] => RowInput::Known(ItemState::Absent),
+            _ => input,
+        });
+        reads.push(binder.bind((id, &state.plan().reads[id]), inputs));
+    }
+    reads
 }
 
 /// For each row of a read, whether its object is below one that reads of the same wave cannot find, because a value of
