@@ -47,6 +47,29 @@ pub async fn in_front_of(store: String, losses: Losses) -> SocketAddr {
     address
 }
 
+/// Starts a server in front of a store that makes no transaction: others are always at work on an item of each.
+pub async fn busy_in_front_of(store: String) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let client = reqwest::Client::new();
+    let app = Router::new().fallback(move |headers: HeaderMap, body: Bytes| {
+        let (client, store) = (client.clone(), store.clone());
+        async move {
+            if !headers["x-amz-target"].to_str().unwrap().ends_with(".TransactWriteItems") {
+                let answer = client.post(&store).headers(headers).body(body).send().await.unwrap();
+                let status = StatusCode::from_u16(answer.status().as_u16()).unwrap();
+                return (status, [("content-type", "application/x-amz-json-1.0")], answer.bytes().await.unwrap())
+                    .into_response();
+            }
+            let canceled = r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"canceled",
+                "CancellationReasons":[{"Code":"None"},{"Code":"None"},{"Code":"TransactionConflict","Message":"at work"}]}"#;
+            (StatusCode::BAD_REQUEST, [("content-type", "application/x-amz-json-1.0")], canceled).into_response()
+        }
+    });
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    address
+}
+
 async fn carry(
     client: reqwest::Client,
     store: String,

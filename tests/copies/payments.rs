@@ -3,7 +3,7 @@
 //! is the same.
 
 use crate::gateway_copy::GatewayCopy;
-use crate::lossy::{Losses, in_front_of};
+use crate::lossy::{Losses, busy_in_front_of, in_front_of};
 use crate::process::{KEY, repository, run};
 use crate::store::Store;
 use futures_util::future::join_all;
@@ -182,6 +182,37 @@ async fn of_64_equal_payments_to_two_copies_one_is_made() {
     assert!(list[0]["errors"].is_array() || list["errors"].is_array(), "{list}");
     let read = read_balance(&client, &copies[0].url).await;
     assert_eq!(read, "97");
+}
+
+/// A key that others are at work on until the deadline: the status says it, and a repeat makes the payment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_in_flight_has_a_status_of_its_own() {
+    let store = Store::start();
+    let schema = repository("examples/bank/schema.graphql");
+    let schema = schema.to_str().unwrap();
+    run(store.directory.path(), &["tables", "--create", "--schema", schema, "--endpoint-url", &store.url()]).well();
+    let busy = format!("http://{}", busy_in_front_of(store.url()).await);
+    let begin = |endpoint: &str| {
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--request-timeout", "2s", "--schema", schema, "--log-format"];
+        GatewayCopy::serve(store.directory.path(), &[&serve[..], &["json", "--endpoint-url", endpoint]].concat())
+    };
+    let (free, stuck) = (begin(&store.url()), begin(&busy));
+    let client = reqwest::Client::new();
+    let open = "mutation { openAccount(personId: \"p\", id: \"a0\", name: \"A\", balance: \"100\") { id } }";
+    answer(post(&client, &free.url, open, json!({}))).await.unwrap();
+    let send = async |url: &str, media: &str| {
+        let request = post(&client, url, PAY, json!({ "from": "a0", "amount": "3" }));
+        let response = request.header("accept", media).header("idempotency-key", "one").send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, response.json::<Value>().await.unwrap()["errors"][0]["extensions"]["code"].clone())
+    };
+    let in_use = json!("IDEMPOTENCY_KEY_IN_USE");
+    assert_eq!(send(&stuck.url, "application/graphql-response+json").await, (409, in_use.clone()));
+    // In the older media type, every answer to an operation that ran has the status 200.
+    assert_eq!(send(&stuck.url, "application/json").await, (200, in_use));
+    assert_eq!(read_balance(&client, &free.url).await, "100");
+    assert_eq!(send(&free.url, "application/graphql-response+json").await, (200, Value::Null));
+    assert_eq!(read_balance(&client, &free.url).await, "97");
 }
 
 async fn read_balance(client: &reqwest::Client, url: &str) -> String {

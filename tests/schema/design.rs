@@ -64,6 +64,18 @@ fn a_constant_has_one_row_with_its_value_and_its_field() {
     assert_eq!(rows, expected);
 }
 
+#[test]
+fn the_records_of_requests_have_a_chapter() {
+    let bank = repository("examples/bank");
+    let document = document(&bank.join("schema.graphql"), &bank.join("samples"));
+    let (_, records) = document.split_once("## Records of requests\n").unwrap();
+    let (records, _) = records.split_once("\n## ").unwrap();
+    let rows: Vec<&str> = records.lines().filter(|line| line.starts_with("| `")).collect();
+    let expected = "| `Mutation.pay` | `key`, or the header `Idempotency-Key` | `bank` | `Idempotent#Mutation.pay#<hash>` | `Idempotent#Mutation.pay` | `expiresAt` |";
+    assert_eq!(rows, [expected]);
+    assert!(records.contains("A record counts for 24 hours") && records.contains("`idempotentItems`"), "{records}");
+}
+
 /// Whether lines that begin with `|` form whole tables: each row has as many cells as its heading.
 fn check_tables(document: &str, schema: &Path) {
     let mut columns = None;

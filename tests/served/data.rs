@@ -1,5 +1,6 @@
 //! `/data` of `keyfold dev`: tables, item collections and indexes, search by key, and what reads and writes an item.
 
+use super::process::{keyfold, repository};
 use super::server::{Behind, Server, TABLE, TABLES, samples};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,6 +176,41 @@ async fn an_item_leads_to_operations_that_run() {
     let gone = json!({ "PK": { "S": "none" }, "SK": { "S": "User" } }).to_string();
     assert_eq!(get(&server, "/data/uses", &[("table", TABLE), ("key", &gone)]).await, (200, Value::Null));
     assert_eq!(get(&server, "/data/uses", &[("table", TABLE), ("key", "{}")]).await.0, 400);
+}
+
+/// Items with maps are shown as they are stored, and their operations give lists. A record of a request has no type.
+#[tokio::test]
+async fn an_item_with_maps_leads_to_operations_that_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let record = json!({ "Item": { "PK": { "S": "Idempotent#Mutation.react#0a" }, "SK": { "S": "Idempotent#Mutation.react" } } });
+    let lines = fs::read_to_string(repository("tests/systems/reactions/reactions.jsonl")).unwrap();
+    fs::write(directory.path().join("reactions.jsonl"), format!("{}\n{record}\n", lines.trim_end())).unwrap();
+    let (schema, samples) = (repository("tests/systems/reactions/schema.graphql"), directory.path().to_owned());
+    let options = ["--schema", schema.to_str().unwrap(), "--sample", samples.to_str().unwrap()];
+    let command = keyfold(directory.path(), &[&["dev", "--listen", "127.0.0.1:0"], &options[..]].concat());
+    let server = Server::dev_by(command, directory);
+    let found = items(&server, &[("table", "reactions")]).await;
+    let typed: BTreeMap<&str, &Value> = found.iter().map(|item| (text(&item["attributes"]["PK"]), item)).collect();
+    let (post, record) = (typed["POST#a"], typed["Idempotent#Mutation.react#0a"]);
+    assert_eq!((&post["type"], &record["type"]), (&json!("Post"), &Value::Null));
+    assert_eq!(post["attributes"]["Visits"]["M"]["2026-11-09"], json!({ "N": "7" }));
+    let key = post["key"].to_string();
+    let (_, uses) = get(&server, "/data/uses", &[("table", "reactions"), ("key", &key)]).await;
+    let mut shown = 0;
+    for used in uses["uses"].as_array().unwrap() {
+        let operation = used["operation"].as_str().unwrap();
+        if used["writes"] == true {
+            assert_eq!(get(&server, "/graphql", &[("query", operation)]).await.0, 405, "{operation}");
+            continue;
+        }
+        let answer = server.ask(operation, json!({})).await;
+        assert!(answer.status == 200 && answer.body.get("errors").is_none(), "{operation}: {}", answer.body);
+        let visits = json!([{ "day": "2026-11-09", "count": 7 }, { "day": "2026-11-20", "count": 12 }]);
+        shown += usize::from(answer.body["data"]["post"]["visits"] == visits);
+    }
+    assert_eq!(shown, 1, "{uses}");
+    let key = record["key"].to_string();
+    assert_eq!(get(&server, "/data/uses", &[("table", "reactions"), ("key", &key)]).await.0, 200);
 }
 
 #[tokio::test]

@@ -111,7 +111,7 @@ async fn what_certainly_was_not_done_is_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn conflicts_and_throttling_of_a_transaction_are_outlasted() {
-    let replies: [fn() -> Reply; 6] = [
+    let replies: [fn() -> Reply; 7] = [
         || canceled(&["None", "TransactionConflict"]),
         || canceled(&["ThrottlingError", "None"]),
         || canceled(&["ProvisionedThroughputExceeded", "TransactionConflict"]),
@@ -119,6 +119,7 @@ async fn conflicts_and_throttling_of_a_transaction_are_outlasted() {
         // The condition of the other item is not known, and may come first.
         || canceled(&["TransactionConflict", "ConditionalCheckFailed"]),
         || canceled(&["ConditionalCheckFailed", "ThrottlingError"]),
+        || canceled(&["ConditionalCheckFailed", "ValidationError", "TransactionConflict"]),
     ];
     for (i, reply) in replies.into_iter().enumerate() {
         let begun = Instant::now();

@@ -4,7 +4,7 @@
 use crate::clauses;
 use crate::sent::is_code;
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Something that keeps data right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,10 +64,16 @@ pub enum TakenGate {
     MessagePlaces,
     /// The lease of a copy that is gone lapses. Without it, no other copy takes it.
     LeaseLapse,
+    /// What an update makes in an item, because it was missing when it was read, still is.
+    MadePlaces,
+    /// A request with a key is written only if it has no record.
+    Records,
+    /// The record of a request is its caller's.
+    RecordOwners,
 }
 
 /// Every gate, with its name.
-pub const GATES: [(&str, TakenGate); 27] = [
+pub const GATES: [(&str, TakenGate); 30] = [
     ("lost-answers", TakenGate::LostAnswers),
     ("conditions", TakenGate::Conditions),
     ("transaction-conditions", TakenGate::TransactionConditions),
@@ -95,6 +101,9 @@ pub const GATES: [(&str, TakenGate); 27] = [
     ("cache-drops", TakenGate::CacheDrops),
     ("message-places", TakenGate::MessagePlaces),
     ("lease-lapse", TakenGate::LeaseLapse),
+    ("made-places", TakenGate::MadePlaces),
+    ("records", TakenGate::Records),
+    ("record-owners", TakenGate::RecordOwners),
 ];
 
 impl TakenGate {
@@ -157,6 +166,16 @@ impl TakenGate {
                 let draft = token.get(token.len().saturating_sub(4)..).and_then(|digits| digits.parse().ok());
                 change_codes(&mut body, draft.unwrap_or_default());
             }
+            (Self::MadePlaces, "UpdateItem") => {
+                let members = body.as_object_mut().filter(|members| is_on(members, "POLL#"));
+                members.into_iter().for_each(drop_absences);
+            }
+            (Self::Records, "TransactWriteItems") => {
+                actions(&mut body)
+                    .filter(|(_, action)| is_record(action))
+                    .for_each(|(_, action)| drop_condition(action));
+            }
+            (Self::RecordOwners, "TransactWriteItems") => share_record(&mut body),
             (Self::KeptFields, "UpdateItem") => body.as_object_mut().into_iter().for_each(drop_kept_fields),
             (Self::ConsistentReads, "GetItem" | "Query") => {
                 body.as_object_mut().into_iter().for_each(|members| _ = members.remove("ConsistentRead"));
@@ -213,8 +232,41 @@ fn is_second_replica(action: &Value) -> bool {
 }
 
 fn is_guard(action: &Map<String, Value>) -> bool {
-    let key = action.get("Item").or_else(|| action.get("Key"));
-    key.and_then(|key| key["PK"]["S"].as_str()).is_some_and(|partition| partition.starts_with("Unique#"))
+    partition_of(action).is_some_and(|partition| partition.starts_with("Unique#"))
+}
+
+fn is_record(action: &Map<String, Value>) -> bool {
+    partition_of(action).is_some_and(|partition| partition.starts_with("Idempotent#"))
+}
+
+fn partition_of(action: &Map<String, Value>) -> Option<&str> {
+    action.get("Item").or_else(|| action.get("Key"))?["PK"]["S"].as_str()
+}
+
+/// Gives the record of a transaction that puts a receipt the key that the receipt names, whoever calls.
+fn share_record(body: &mut Value) {
+    let receipt =
+        |(_, action): (&str, &mut Map<String, Value>)| action.get("Item")?["key"]["S"].as_str().map(str::to_owned);
+    let Some(key) = actions(body).find_map(receipt) else { return };
+    for (_, record) in actions(body).filter(|(_, action)| is_record(action)) {
+        record["Item"]["PK"] = json!({ "S": format!("Idempotent#Mutation.buy#{key}") });
+    }
+}
+
+/// Demands nothing where the condition demands that something is missing.
+fn drop_absences(members: &mut Map<String, Value>) {
+    const ABSENCE: &str = "attribute_not_exists(";
+    let Some(condition) = members.get("ConditionExpression").and_then(Value::as_str) else { return };
+    let names = members.get("ExpressionAttributeNames").and_then(Value::as_object).into_iter().flatten();
+    let Some((partition, _)) = names.into_iter().find(|(_, name)| *name == "PK") else { return };
+    let mut parts = condition.split(ABSENCE);
+    let mut left = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let after = part.split_once(')').map_or("", |(_, after)| after);
+        left.push_str(&format!("attribute_exists({partition}){after}"));
+    }
+    members.insert("ConditionExpression".to_owned(), left.into());
+    drop_unused(members);
 }
 
 /// Removes the condition, and the names and values that only it uses.

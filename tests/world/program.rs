@@ -32,7 +32,12 @@ pub fn program(rng: &mut fastrand::Rng, weather: Weather) -> Vec<Step> {
     let delay = weather.delay;
     let (clients, steps) = (rng.usize(2..=5), rng.usize(4..=MAX_STEPS));
     // A world has few kinds of work, so that they meet.
-    let mut kinds: Vec<u8> = (0..rng.usize(1..=3)).map(|_| rng.u8(..Work::KINDS)).collect();
+    let mut later = fastrand::Rng::with_seed(rng.get_seed().rotate_left(17));
+    let mut kinds: Vec<u8> = (0..rng.usize(1..=3)).map(|_| rng.u8(Work::FIRST)).collect();
+    if later.u8(..6) == 0 {
+        let place = later.usize(..kinds.len());
+        kinds[place] = later.u8(Work::LATER);
+    }
     if weather.bus.is_some() {
         kinds.push(Work::CELL);
     }

@@ -3,11 +3,11 @@
 use crate::bus::{LEASES, Wires};
 use crate::cells::CellOperation;
 use crate::copies::Copies;
-use crate::copy::Parts;
+use crate::copy::{Parts, REQUEST_LIMIT};
 use crate::gates::TakenGate;
 use crate::history::{CallerOutcome, Explanation, HistoryEvent, Sequential, explain};
 use crate::network::Network;
-use crate::program::{Step, program};
+use crate::program::{COPIES, Step, program};
 use crate::seams;
 use crate::step_report::StepReport;
 use crate::store::ModelStore;
@@ -22,7 +22,9 @@ use crate::work::books::{self, BookOperation};
 use crate::work::cards::CardOperation;
 use crate::work::counters::CounterOperation;
 use crate::work::diaries::DiaryOperation;
+use crate::work::polls::PollOperation;
 use crate::work::posters::PosterOperation;
+use crate::work::purses::{self, PurseOperation};
 use crate::work::rooms::RoomOperation;
 use crate::work::{ladders, menus, tickets};
 use keyfold::cli::selftest::histories::people::PersonOperation;
@@ -43,6 +45,12 @@ const SCHEMA: &str = include_str!("world.graphql");
 
 /// How long a world is calm before it is looked at: longer than anything that was on its way.
 const CALM: Duration = Duration::from_secs(30);
+
+/// How often a client sends a request with a key before it gives up.
+const ATTEMPTS: usize = 8;
+
+/// The longest time for which a call is on its way to the store.
+const ON_THE_WAY: Duration = Duration::from_secs(2);
 
 /// The most states that the search for an order visits: it takes a second or two.
 const MAX_STATES: usize = 8_000;
@@ -178,7 +186,7 @@ impl World {
         sleep(CALM).await;
         followers.iter().for_each(JoinHandle::abort);
         let broken_off = copies.broken_off(&self.steps);
-        (0..crate::program::COPIES).for_each(|number| copies.replace(number));
+        (0..COPIES).for_each(|number| copies.replace(number));
         let events = std::mem::take(&mut *recorder.events.lock().unwrap());
         let last = self.last_reads(&events);
         client(last, (copies.clone(), network.clone()), recorder.clone()).await;
@@ -209,6 +217,7 @@ impl World {
         wrong.extend(tickets::mixed_up(network, &reports));
         wrong.extend(ladders::misplaced(&network.store.lock().unwrap(), &reports));
         wrong.extend(menus::outdated(network, &reports));
+        wrong.extend(purses::mixed_up(&network.store.lock().unwrap(), &reports));
         wrong
     }
 
@@ -218,7 +227,7 @@ impl World {
         self.steps.iter().filter_map(cell).collect()
     }
 
-    /// What reads the state that the events left.
+    /// What reads the state that the events left, and repeats what has a key.
     fn last_reads(&self, events: &[HistoryEvent<Step>]) -> Vec<Step> {
         let kinds: BTreeSet<&str> = events.iter().map(|event| event.operation.work.kind()).collect();
         let mut reads: Vec<Work> = self.cells().into_iter().map(|id| Work::Cell(id, CellOperation::Read)).collect();
@@ -230,6 +239,8 @@ impl World {
         reads.extend(DiaryOperation::reads().map(Work::Diary));
         reads.extend(BookOperation::reads().map(Work::Book));
         reads.push(Work::Album(AlbumOperation::Read));
+        reads.extend(PollOperation::reads().map(Work::Poll));
+        reads.extend(PurseOperation::last(events).into_iter().map(Work::Purse));
         reads.retain(|read| kinds.contains(read.kind()));
         let first = events.iter().map(|event| event.operation.number).max().unwrap_or_default() + 1;
         let step = |(number, work)| Step { number, client: 0, copy: 0, pause: Duration::ZERO, patience: None, work };
@@ -253,15 +264,45 @@ impl Ran {
 async fn client(steps: Vec<Step>, (copies, network): (Arc<Copies>, Arc<Network>), recorder: Arc<Recorder>) {
     for step in steps {
         sleep(step.pause).await;
-        let begun = (recorder.clock.fetch_add(1, Ordering::Relaxed), network.now());
-        let (copy, answer) = copies.answer(&step).await;
-        let ended = (recorder.clock.fetch_add(1, Ordering::Relaxed), network.now());
-        let outcome = step.work.outcome(answer.as_ref());
-        let event = HistoryEvent { begun: begun.0, ended: ended.0, outcome, operation: step.clone() };
-        recorder.events.lock().unwrap().push(event);
-        let reports = StepReport { step, copy, begun: begun.1, ended: ended.1, answer, made: None };
-        recorder.reports.lock().unwrap().push(reports);
+        let begun = recorder.clock.fetch_add(1, Ordering::Relaxed);
+        let has_key = matches!(&step.work, Work::Purse(operation) if operation.has_key());
+        let (copies, network, recorder) = (&copies, &network, &*recorder);
+        let outcome = match has_key {
+            true => repeat(&step, (copies, network), recorder).await,
+            false => ask(&step, (copies, network), recorder).await,
+        };
+        let ended = recorder.clock.fetch_add(1, Ordering::Relaxed);
+        recorder.events.lock().unwrap().push(HistoryEvent { begun, ended, outcome, operation: step });
     }
+}
+
+/// Asks for a step once.
+async fn ask(step: &Step, (copies, network): (&Copies, &Network), recorder: &Recorder) -> CallerOutcome {
+    let begun = network.now();
+    let (copy, answer) = copies.answer(step).await;
+    let outcome = step.work.outcome(answer.as_ref());
+    let report = StepReport { step: step.clone(), copy, begun, ended: network.now(), answer, made: None };
+    recorder.reports.lock().unwrap().push(report);
+    outcome
+}
+
+/// Asks for a step with a key, by one copy after the other, until the outcome is certain.
+async fn repeat(step: &Step, (copies, network): (&Copies, &Network), recorder: &Recorder) -> CallerOutcome {
+    let mut is_open = false;
+    for attempt in 0..ATTEMPTS {
+        let step = Step { copy: (step.copy + attempt) % COPIES, ..step.clone() };
+        let outcome = ask(&step, (copies, network), recorder).await;
+        if !purses::is_certain(&outcome) {
+            is_open = true;
+        } else if is_open && purses::may_be_overtaken(&outcome) {
+            // An earlier attempt may be at work yet.
+            sleep(REQUEST_LIMIT + ON_THE_WAY).await;
+            is_open = false;
+        } else {
+            return outcome;
+        }
+    }
+    CallerOutcome::Open
 }
 
 fn shown(event: &HistoryEvent<Step>) -> String {
@@ -276,6 +317,7 @@ fn check(events: &[HistoryEvent<Step>]) -> Ran {
     let (mut accounts, mut people, mut counters) = (Vec::new(), Vec::new(), Vec::new());
     let (mut cards, mut posters, mut diaries) = (Vec::new(), Vec::new(), Vec::new());
     let (mut books, mut albums) = (Vec::new(), Vec::new());
+    let (mut polls, mut purses) = (Vec::new(), Vec::new());
     for event in events {
         let refused = match &event.outcome {
             CallerOutcome::Refused(code) => code.as_str(),
@@ -293,9 +335,14 @@ fn check(events: &[HistoryEvent<Step>]) -> Ran {
             Work::Diary(operation) => diaries.push(with(event, operation)),
             Work::Book(operation) => books.push(with(event, operation)),
             Work::Album(operation) => albums.push(with(event, operation)),
+            Work::Poll(operation) => polls.push(with(event, operation)),
+            Work::Purse(operation) => purses.push(with(event, operation)),
             Work::Room(_) | Work::Ticket(_) | Work::Ladder(_) | Work::Crowd(_) | Work::Menu(_) => {}
         }
-        if !["", "CONFLICT", "NOT_FOUND", "THROTTLED", "CONTENTION"].contains(&refused) {
+        let may_be_reused = matches!(&event.operation.work, Work::Purse(operation) if operation.has_key());
+        let is_expected = ["", "CONFLICT", "NOT_FOUND", "THROTTLED", "CONTENTION"].contains(&refused)
+            || may_be_reused && refused == "IDEMPOTENCY_KEY_REUSED";
+        if !is_expected {
             ran.wrong.push(format!("step {} is refused with {refused}", event.operation.number));
         }
     }
@@ -308,6 +355,8 @@ fn check(events: &[HistoryEvent<Step>]) -> Ran {
     judge(&mut ran, "the diary", &diaries);
     judge(&mut ran, "the books", &books);
     judge(&mut ran, "the album", &albums);
+    judge(&mut ran, "the polls", &polls);
+    judge(&mut ran, "the purses", &purses);
     ran
 }
 

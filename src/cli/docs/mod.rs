@@ -84,13 +84,10 @@ async fn document(loaded: LoadedSchema, records: &Records, caller: Caller) -> Re
     };
     let mut bench = Bench::new(model.clone(), records, caller);
     let chapters = patterns.chapters(&mut bench).await?;
-    let chapters = [
-        overview(&patterns, records),
-        specification::tables(&model),
-        specification::items(&model, &descriptions),
-        chapters,
-        views::views(&model, records),
-    ];
+    let head =
+        [overview(&patterns, records), specification::tables(&model), specification::items(&model, &descriptions)];
+    let rest = [chapters, views::views(&model, records)];
+    let chapters: Vec<String> = head.into_iter().chain(specification::records(&model)).chain(rest).collect();
     Ok(chapters.join("\n"))
 }
 

@@ -2,7 +2,7 @@
 
 use super::descriptions::Descriptions;
 use super::markdown::{code, plain, quote, table};
-use crate::schema::model::keys::{ConstantValue, ItemKeys};
+use crate::schema::model::keys::{ConstantValue, ItemKeys, RECORD_ATTRIBUTES};
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
@@ -112,6 +112,35 @@ pub fn items(model: &Model, descriptions: &Descriptions) -> String {
         );
     }
     text
+}
+
+/// The chapter about the records of requests: nothing without `@idempotent`.
+pub fn records(model: &Model) -> Option<String> {
+    let mut rows = Vec::new();
+    for object in model.types.values() {
+        for field in object.fields.values() {
+            let FieldKind::Write(write) = &field.kind else { continue };
+            let Some(by) = &write.idempotency else { continue };
+            let Some(declared) = model.tables.get(by.table) else { continue };
+            let header =
+                if by.by_header { format!(", or the header {}", code("Idempotency-Key")) } else { String::new() };
+            let sort = declared.sort.as_ref().map_or_else(|| "none".to_owned(), |_| code(&by.mark));
+            rows.push(vec![
+                code(&format!("{}.{}", object.name, field.name)),
+                format!("{}{header}", code(&by.argument)),
+                code(&declared.name),
+                code(&format!("{}#<hash>", by.mark)),
+                sort,
+                declared.time_to_live.as_deref().map(code).unwrap_or_default(),
+            ]);
+        }
+    }
+    let [fingerprint, items] = RECORD_ATTRIBUTES.map(code);
+    let said = format!(
+        "## Records of requests\n\nWhat these mutations write holds a record of its request besides, which is an item of no type: a request that comes\nagain with the key of an earlier one writes nothing. A record counts for 24 hours, and its table's time to live deletes it later.\nThe hash in its key is that of the request's key and its caller; {fingerprint} is the hash of the arguments, and {items}\nhas the keys of the items that the mutation returns, and all of those that it deletes.\n\n"
+    );
+    let columns = ["mutation", "key of the request", "table", "partition key", "sort key", "ends at"];
+    (!rows.is_empty()).then(|| said + &table(&columns, &rows))
 }
 
 fn head(object: &ObjectType, descriptions: &Descriptions) -> String {

@@ -17,7 +17,7 @@ const SIGNS: usize = 100;
 /// The chapter with the views.
 pub fn views(model: &Model, records: &Records) -> String {
     let mut text = format!(
-        "## Samples\n\nUp to {OF_A_TYPE} items of each type, in the order of the keys; — marks an item without a type, such as the guard of a unique value.\n"
+        "## Samples\n\nUp to {OF_A_TYPE} items of each type, in the order of the keys; — marks an item without a type, such as the guard of a unique value or the record of a request.\n"
     );
     for (position, declared) in model.tables.iter().enumerate() {
         text += &format!("\n### Items of table {}\n\n", plain(&declared.name));

@@ -5,7 +5,12 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::item::default_value::hexadecimal;
 use crate::execute::write::messages::{FieldErrors, bad_input};
 use crate::plan::tree::PlannedWrite;
-use crate::schema::model::write::{Idempotency, Write};
+use crate::schema::expression::claim::ClaimPath;
+use crate::schema::expression::operand::Operand;
+use crate::schema::model::Model;
+use crate::schema::model::rules::DefaultValue;
+use crate::schema::model::source::Source;
+use crate::schema::model::write::{Action, Idempotency, Write, WriteTarget};
 use crate::table::data::attribute::{Key, KeyValue};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -65,38 +70,72 @@ pub fn known_request<'v>(
         sort: table.sort.as_ref().map(|sort| text(&sort.name, idempotency.mark.clone())),
     };
     let own = arguments.iter().filter(|(name, _)| **name != idempotency.argument);
-    let fingerprint = digest(&ordered(own).to_string());
+    let fingerprint = digest(&ordered(own));
     let request = KnownRequest { table: table.name.as_str().into(), key, time, fingerprint };
     Ok((arguments, Some(request)))
 }
 
-/// To whom a record belongs: the subject with its issuer, and the claims that stand in keys of the items, which set
+/// To whom a record belongs: the subject with its issuer, and the claims of which keys of the items are made, which set
 /// apart what one subject may see. Callers without a subject share their records.
 fn owner(context: &ExecutionContext<'_>, write: &Write) -> Value {
     let claim = |name: &str| context.caller.claim_named(name);
     let types = write.actions.iter().map(|action| &action.item).chain(write.finds.iter().map(|find| &find.find.item));
-    let claims = types.filter_map(|name| context.model.item(name)).flat_map(|(_, keys)| keys.claims());
-    let in_keys: BTreeMap<String, Option<String>> =
-        claims.map(|claim| (claim.to_string(), context.caller.text(&claim))).collect();
+    let in_templates = types.filter_map(|name| context.model.item(name)).flat_map(|(_, keys)| keys.claims());
+    let sources = write.finds.iter().flat_map(|find| find.find.sources());
+    let mut claims: Vec<&ClaimPath> = sources.flat_map(claims_of).collect();
+    write.actions.iter().for_each(|action| add_claims(context.model, action, &mut claims));
+    let in_keys: BTreeMap<String, Option<String>> = in_templates
+        .chain(claims.into_iter().cloned())
+        .map(|claim| (claim.to_string(), context.caller.text(&claim)))
+        .collect();
     json!([claim("iss"), context.caller.sub(), in_keys])
 }
 
-/// A value in one form: members by their names, and numbers that are equal alike.
-fn canonical(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => ordered(members.iter()),
-        Value::Array(elements) => elements.iter().map(canonical).collect(),
-        Value::Number(number) => match number.to_string().parse::<i128>() {
-            Ok(whole) => json!(whole.to_string()),
-            Err(_) => json!(number.as_f64().map_or_else(|| number.to_string(), |float| float.to_string())),
-        },
-        other => other.clone(),
+/// Adds the claims that say which items an action is about, or which keys its new items get.
+fn add_claims<'a>(model: &'a Model, action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
+    match &action.target {
+        WriteTarget::Key(sources) => claims.extend(sources.values().flat_map(claims_of)),
+        WriteTarget::Read { find, .. } => claims.extend(find.sources().into_iter().flat_map(claims_of)),
+        WriteTarget::Found(_) => {}
+    }
+    let fields = model.item(&action.item).filter(|_| action.at.is_none()).and_then(|(_, keys)| {
+        let table = model.tables.get(keys.table)?;
+        Some(keys.primary_fields(table))
+    });
+    for written in fields.into_iter().flatten().filter_map(|field| action.values.get(field)) {
+        claims.extend(written.source().into_iter().flat_map(claims_of));
+        claims.extend(written.made().into_iter().chain(&written.default).flat_map(DefaultValue::claims));
+        written.computed().into_iter().for_each(|computed| {
+            computed.operands(&mut |operand| {
+                if let Operand::Claim(claim, _) = operand {
+                    claims.push(claim);
+                }
+            });
+        });
     }
 }
 
-fn ordered<'v>(members: impl Iterator<Item = (&'v String, &'v Value)>) -> Value {
-    let members: BTreeMap<&String, Value> = members.map(|(name, value)| (name, canonical(value))).collect();
-    json!(members)
+fn claims_of(source: &Source) -> impl Iterator<Item = &ClaimPath> {
+    source.leaves().into_iter().filter_map(|leaf| if let Source::Claim(claim) = leaf { Some(claim) } else { None })
+}
+
+/// A value as a text that equal values share: members by their names, and numbers that are equal alike.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(members) => ordered(members.iter()),
+        Value::Array(elements) => format!("[{}]", elements.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Number(number) => match number.to_string().parse::<i128>() {
+            Ok(whole) => whole.to_string(),
+            Err(_) => number.as_f64().map_or_else(|| number.to_string(), |float| float.to_string()),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn ordered<'v>(members: impl Iterator<Item = (&'v String, &'v Value)>) -> String {
+    let members: BTreeMap<&String, String> = members.map(|(name, value)| (name, canonical(value))).collect();
+    let members: Vec<String> = members.into_iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+    format!("{{{}}}", members.join(","))
 }
 
 fn digest(text: &str) -> String {
@@ -107,5 +146,25 @@ fn missing(idempotency: &Idempotency) -> String {
     match idempotency.by_header {
         true => format!("Give \"{}\", or the header Idempotency-Key with a text in quotes.", idempotency.argument),
         false => format!("\"{}\" must not be null.", idempotency.argument),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_have_one_text_and_others_another() {
+        let equal = [
+            (json!({ "a": 1, "b": [2] }), json!({ "b": [2], "a": 1 })),
+            (json!(1), json!(1.0)),
+            (json!(0.5), json!(5e-1)),
+        ];
+        equal.iter().for_each(|(one, other)| assert_eq!(canonical(one), canonical(other)));
+        let texts = ["1", "true", "null", "[1]", "{\"a\":1}", "a\",\"b"].map(Value::from);
+        let others = [json!(1), json!(true), json!(null), json!([1]), json!({ "a": 1 }), json!({ "a": "1" })];
+        let all: Vec<Value> = texts.into_iter().chain(others).chain([json!(["a", "b"]), json!([["a"], "b"])]).collect();
+        let different: std::collections::BTreeSet<String> = all.iter().map(canonical).collect();
+        assert_eq!(different.len(), all.len(), "{different:?}");
     }
 }

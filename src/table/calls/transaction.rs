@@ -111,7 +111,8 @@ fn classify_reasons(reasons: Vec<CancelReason>) -> Next<WriteError> {
     let has = |codes: &[&str]| reasons.iter().any(|reason| codes.contains(&&*reason.code));
     let are = |codes: &[&str]| reasons.iter().all(|reason| reason.code == "None" || codes.contains(&&*reason.code));
     let passing = [THROTTLED.as_slice(), &[CONFLICT]].concat();
-    let passes = has(&passing) && are(&[passing.as_slice(), &[UNMET]].concat());
+    // Of conditions that do not hold, the reason that counts is known once all are.
+    let passes = has(&passing) && (has(&[UNMET]) || are(&passing));
     if has(&[UNMET]) && !passes {
         let failed = reasons.into_iter().enumerate().filter(|(_, reason)| reason.code == UNMET);
         return Next::Stop(WriteError::Conditions(

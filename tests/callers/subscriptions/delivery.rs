@@ -44,6 +44,64 @@ async fn a_change_tells_what_happened() {
     }
 }
 
+/// A change of one entry of a map shows the whole list, and no record of a request is a change.
+#[tokio::test]
+async fn a_change_of_an_entry_shows_its_list() {
+    let posts = watching(
+        r#"extend schema @table(name: "posts", partitionKey: "PK", timeToLive: "ttl", stream: NEW_AND_OLD_IMAGES)
+        type Query { post(id: ID!): Post @find }
+        type Mutation {
+          putPost(id: ID!): Post! @put
+          react(id: ID!, kind: String!, key: ID!): Post @idempotent(key: "{key}")
+            @update(at: "reactions[kind = :kind]", expression: "ADD count 1")
+          visit(id: ID!, day: String!): Post @update(at: "visits[day = :day]", expression: "ADD count 1")
+        }
+        type Subscription {
+          posts(id: ID!, after: ID): PostChange @watch
+          post(id: ID!): Post @watch(initial: true)
+        }
+        type PostChange { id: ID! change: ChangeKind! node: Post previous: Post }
+        type Post @item(keys: { PK: "POST#{id}" }) {
+          id: ID!
+          reactions: [Reaction!]! @attribute(stored: MAP, by: "kind")
+          visits: [Visits!] @attribute(stored: MAP, by: "day", value: "count")
+        }
+        type Reaction { kind: String! count: Int! }
+        type Visits { day: String! count: Int! }"#,
+    )
+    .await;
+    posts.run(r#"mutation { putPost(id: "p") { id } }"#).await;
+    let selection = "reactions { kind count } visits { day count }";
+    let node = format!("change node {{ {selection} }} previous {{ {selection} }}");
+    let mut changes = posts.subscribe(&format!(r#"subscription {{ posts(id: "p") {{ {node} }} }}"#)).await;
+    changes.begin().await;
+    let mut live = posts.subscribe(&format!(r#"subscription {{ post(id: "p") {{ {selection} }} }}"#)).await;
+    let post = |reactions: Value, visits: Value| json!({ "reactions": reactions, "visits": visits });
+    let reacted = |counts: &[(&str, i64)]| -> Value {
+        counts.iter().map(|(kind, count)| json!({ "kind": kind, "count": count })).collect()
+    };
+    let mut last = post(json!([]), Value::Null);
+    assert_eq!(live.next().await, json!({ "post": last }));
+    let one = json!([{ "day": "a.b", "count": 1 }]);
+    for (mutation, next) in [
+        (r#"react(id: "p", kind: "sad", key: "1")"#, post(reacted(&[("sad", 1)]), Value::Null)),
+        (r#"react(id: "p", kind: "like", key: "2")"#, post(reacted(&[("like", 1), ("sad", 1)]), Value::Null)),
+        (r#"visit(id: "p", day: "a.b")"#, post(reacted(&[("like", 1), ("sad", 1)]), one.clone())),
+        (r#"react(id: "p", kind: "sad", key: "3")"#, post(reacted(&[("like", 1), ("sad", 2)]), one)),
+    ] {
+        for _ in 0..2 {
+            posts.run(&format!("mutation {{ {mutation} {{ id }} }}")).await;
+            if mutation.starts_with("visit") {
+                break;
+            }
+        }
+        let change = json!({ "change": "MODIFY", "node": next, "previous": last });
+        assert_eq!(changes.next().await, json!({ "posts": change }));
+        assert_eq!(live.next().await, json!({ "post": next }));
+        last = next;
+    }
+}
+
 /// What has expired is not there, so that another one in its place is new. Its end is a change when it is deleted.
 #[tokio::test]
 async fn an_item_that_takes_the_place_of_an_expired_one_is_new() {

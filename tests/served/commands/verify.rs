@@ -33,6 +33,36 @@ fn verify_says_which_items_are_of_no_type() {
     assert!(ended.out.starts_with("items: 0 of 4 items are of a type"), "{ended:?}");
 }
 
+#[test]
+fn verify_counts_the_records_of_requests_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = r#"extend schema @table(name: "payments", partitionKey: "pk", sortKey: "sk", timeToLive: "ttl")
+        type Payment @item(keys: { pk: "PAYMENT#{id}", sk: "PAYMENT" }) { id: ID! amount: Int! }
+        type Query { payment(id: ID!): Payment @find }
+        type Mutation { pay(id: ID!, amount: Int!, key: ID!): Payment! @idempotent(key: "{key}") @put }"#;
+    fs::write(directory.path().join("schema.graphql"), schema).unwrap();
+    let payment = json!({ "pk": { "S": "PAYMENT#1" }, "sk": { "S": "PAYMENT" }, "amount": { "N": "3" } });
+    let item = json!({ "M": { "type": { "S": "Payment" }, "key": { "M": { "pk": { "S": "PAYMENT#1" }, "sk": { "S": "PAYMENT" } } } } });
+    let record = |hash: &str| {
+        json!({
+            "pk": { "S": format!("Idempotent#Mutation.pay#{hash}") },
+            "sk": { "S": "Idempotent#Mutation.pay" },
+            "ttl": { "N": "1796000000" },
+            "idempotentRequest": { "S": "5f" },
+            "idempotentItems": { "M": { "action0": { "L": [item] } } },
+        })
+    };
+    let lines = [payment, record("0a"), record("0b")].map(|item| json!({ "Item": item }).to_string());
+    fs::write(directory.path().join("payments.jsonl"), lines.join("\n")).unwrap();
+    let ended = run(directory.path(), &["verify", "payments.jsonl"]);
+    let first = "payments: 1 of 1 item are of a type (100.0 %), and 2 records of requests\n";
+    assert!(ended.out.starts_with(first), "{ended:?}");
+    let ended = run(directory.path(), &["verify", "payments.jsonl", "--format", "json"]);
+    let report: Value = serde_json::from_str(&ended.well()).unwrap();
+    let table = &report["tables"][0];
+    assert_eq!((&table["items"], &table["records"], &table["ofNoType"]), (&json!(3), &json!(2), &json!([])));
+}
+
 /// A table of users whose addresses are unique, and one of them with three replicas.
 const UNIQUE: &str = r#"
 extend schema @table(name: "people", partitionKey: "pk")

@@ -41,7 +41,7 @@ pub struct Dimensions {
     pub replicas: bool,
     /// Lists of templates.
     pub alternatives: bool,
-    /// Texts in lower case in keys of indexes.
+    /// Texts in lower case in keys.
     pub cases: bool,
     /// Keys of indexes that are not read back.
     pub unread: bool,
@@ -206,7 +206,7 @@ pub enum Part {
     Field(String),
     /// A number, padded with zeros to this many digits.
     Padded(String, usize),
-    /// A text in lower case: of the fields in index keys, always `note`.
+    /// A text in lower case: in keys of indexes always of `note`, and in all keys of some types of `shelf`.
     Lower(String),
     /// The year of a time, which says less than the field.
     Year(String),
@@ -296,7 +296,10 @@ impl Schema {
     /// The schema of a seed.
     pub fn random(seed: u64, dimensions: &Dimensions) -> Self {
         let mut rng = Rng::with_seed(seed);
-        let (tables, types) = types::random(&mut rng, dimensions);
+        let (tables, mut types) = types::random(&mut rng, dimensions);
+        if dimensions.cases {
+            types::lower_shelves(&mut Rng::with_seed(seed ^ 0x6c6f_7765), &mut types);
+        }
         let mut schema = Self {
             tables,
             types,
@@ -312,6 +315,9 @@ impl Schema {
         }
         schema.mutations = writes::random(&mut rng, &schema, dimensions);
         schema.idempotent = dimensions.idempotent;
+        if dimensions.conditions {
+            schema.queries.extend(reads::conditional(&mut Rng::with_seed(seed ^ 0x7768_656e), &schema));
+        }
         if dimensions.maps && !dimensions.guarded {
             maps::add(&mut Rng::with_seed(seed ^ 0x6d61_7073), &mut schema);
         }

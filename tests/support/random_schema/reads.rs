@@ -1,7 +1,7 @@
 //! Random finds: the fields of `Query`, and the relations between types.
 
 use super::sdl::type_of;
-use super::{ItemType, Kind, Part, Rng, Schema, chance};
+use super::{ItemType, Kind, Part, Rng, Schema, Template, chance, pick};
 
 /// A field with `@find`.
 #[derive(Debug, Clone)]
@@ -124,24 +124,57 @@ pub fn queries(rng: &mut Rng, schema: &Schema) -> Vec<Read> {
                 reads.push(read(format!("{}There", ty.small()), Shape::Exists, &partition, None));
             }
         }
-        for (position, index) in table.indexes.iter().enumerate().filter(|(_, index)| !index.local) {
-            let Some([template]) = ty.key(&index.partition) else { continue };
-            // It has some of the items only.
-            if ty.conditions.iter().any(|(key, _)| *key == index.partition || Some(key) == index.sort.as_ref()) {
-                continue;
-            }
-            let fields = template.fields();
-            if key.iter().all(|field| fields.contains(field))
-                || template.0.iter().any(|part| matches!(part, Part::Replica(_)))
-            {
-                continue;
-            }
+        for position in by_index(schema, ty).filter(|position| !is_conditional(schema, ty, *position)) {
+            let fields = ty.key(&table.indexes[position].partition).unwrap()[0].fields();
             let name = format!("{}sBy{}", ty.small(), position + 1);
             let shape = if chance(rng, 50) { Shape::Connection } else { Shape::List };
             reads.push(Read { descending: chance(rng, 30), ..read(name, shape, &fields, Some(position)) });
         }
     }
     reads
+}
+
+/// More fields of `Query`: each type by its indexes under a condition, which have some of its items only.
+pub fn conditional(rng: &mut Rng, schema: &Schema) -> Vec<Read> {
+    let mut reads = Vec::new();
+    for (target, ty) in schema.types.iter().enumerate() {
+        for position in by_index(schema, ty).filter(|position| is_conditional(schema, ty, *position)) {
+            let fields = ty.key(&schema.table_of(ty).indexes[position].partition).unwrap()[0].fields();
+            reads.push(Read {
+                name: format!("{}sWhen{}", ty.small(), position + 1),
+                target,
+                shape: *pick(rng, &[Shape::Connection, Shape::List]),
+                bound: fields.into_iter().map(|field| (field.to_owned(), Source::Argument)).collect(),
+                said: Vec::new(),
+                index: Some(position),
+                descending: chance(rng, 30),
+            });
+        }
+    }
+    reads
+}
+
+/// The positions of the global indexes by which a type may be read.
+fn by_index<'s>(schema: &'s Schema, ty: &'s ItemType) -> impl Iterator<Item = usize> + use<'s> {
+    let table = schema.table_of(ty);
+    let key = ty.key_fields(table);
+    let is_readable = move |template: &Template| {
+        let fields = template.fields();
+        !key.iter().all(|field| fields.contains(field))
+            && !template.0.iter().any(|part| matches!(part, Part::Replica(_)))
+    };
+    let global = table.indexes.iter().enumerate().filter(|(_, index)| !index.local);
+    let readable = global.filter(move |(_, index)| match ty.key(&index.partition) {
+        Some([template]) => is_readable(template),
+        _ => false,
+    });
+    readable.map(|(position, _)| position)
+}
+
+/// Whether a key of an index has a condition, so that the index has some of the items only.
+fn is_conditional(schema: &Schema, ty: &ItemType, position: usize) -> bool {
+    let index = &schema.table_of(ty).indexes[position];
+    ty.conditions.iter().any(|(key, _)| *key == index.partition || Some(key) == index.sort.as_ref())
 }
 
 /// The relations of a type: to its children, and to its parent if the child has the parent's whole key.

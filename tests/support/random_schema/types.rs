@@ -206,6 +206,20 @@ impl Types {
     }
 }
 
+/// Lets the keys of some types hold `shelf` in lower case. Types of one parent do so together: they may share keys.
+pub fn lower_shelves(rng: &mut Rng, types: &mut [ItemType]) {
+    for parent in 0..types.len() {
+        let is_lower = chance(rng, 30);
+        for ty in types.iter_mut().filter(|ty| is_lower && ty.parent == Some(parent)) {
+            for part in ty.keys.iter_mut().flat_map(|(_, templates)| templates).flat_map(|template| &mut template.0) {
+                if *part == field("shelf") {
+                    *part = Part::Lower("shelf".to_owned());
+                }
+            }
+        }
+    }
+}
+
 /// Constants that distinguish a type from its twin, or that have no such purpose.
 fn constants(rng: &mut Rng, name: &str, needed: bool) -> Vec<(String, Value)> {
     let mut constants = Vec::new();

@@ -9,7 +9,9 @@ pub mod crowds;
 pub mod diaries;
 pub mod ladders;
 pub mod menus;
+pub mod polls;
 pub mod posters;
+pub mod purses;
 pub mod rooms;
 pub mod tickets;
 
@@ -26,9 +28,12 @@ use keyfold::cli::selftest::histories::people::PersonOperation;
 use keyfold::execute::caller::Caller;
 use ladders::LadderOperation;
 use menus::MenuOperation;
+use polls::PollOperation;
 use posters::PosterOperation;
+use purses::PurseOperation;
 use rooms::RoomOperation;
 use serde_json::{Map, Value};
+use std::ops::Range;
 use tickets::TicketOperation;
 
 /// What a step asks for.
@@ -48,11 +53,15 @@ pub enum Work {
     Ladder(LadderOperation),
     Crowd(CrowdOperation),
     Menu(MenuOperation),
+    Poll(PollOperation),
+    Purse(PurseOperation),
 }
 
 impl Work {
-    /// How many kinds there are.
-    pub const KINDS: u8 = 14;
+    /// The first kinds.
+    pub const FIRST: Range<u8> = 0..14;
+    /// Those that worlds have by a chance of their own, so that the seeds of others stay what they were.
+    pub const LATER: Range<u8> = 14..16;
     /// The kind of the work on cells, which have subscribers.
     pub const CELL: u8 = 0;
 
@@ -72,7 +81,9 @@ impl Work {
             10 => Self::Ticket(TicketOperation::any(rng, position)),
             11 => Self::Ladder(LadderOperation::any(rng, position)),
             12 => Self::Crowd(CrowdOperation),
-            _ => Self::Menu(MenuOperation::any(rng, position)),
+            13 => Self::Menu(MenuOperation::any(rng, position)),
+            14 => Self::Poll(PollOperation::any(rng, position)),
+            _ => Self::Purse(PurseOperation::any(rng)),
         }
     }
 
@@ -93,6 +104,8 @@ impl Work {
             Self::Ladder(_) => "ladder",
             Self::Crowd(_) => "crowd",
             Self::Menu(_) => "menu",
+            Self::Poll(_) => "poll",
+            Self::Purse(_) => "purse",
         }
     }
 
@@ -111,6 +124,8 @@ impl Work {
             Self::Album(operation) => operation.request(),
             Self::Ticket(operation) => operation.request(),
             Self::Menu(operation) => operation.request(),
+            Self::Poll(operation) => operation.request(),
+            Self::Purse(operation) => operation.request(),
             Self::Ladder(operation) => return operation.request(),
             Self::Crowd(operation) => return operation.request(),
         };
@@ -132,14 +147,18 @@ impl Work {
             (Self::Ladder(LadderOperation::Climb(..)) | Self::Crowd(_), Some(answer)) => {
                 CallerOutcome::Value(answer.clone())
             }
+            (Self::Purse(operation), answer) => operation.outcome(answer),
             _ => cells::outcome(answer),
         }
     }
 
     /// Who asks.
     pub fn caller(&self) -> Caller {
-        let user = if let Self::Diary(operation) = self { operation.user } else { "ann" };
-        self::user(user)
+        self::user(match self {
+            Self::Diary(operation) => operation.user,
+            Self::Purse(operation) => operation.user,
+            _ => "ann",
+        })
     }
 }
 

@@ -92,6 +92,11 @@ impl Backend {
         }
     }
 
+    /// Another gateway of the same schema, without items.
+    pub async fn anew(&self) -> Self {
+        Self::of(self.gateway.model().clone(), SingleWrites::Call).await
+    }
+
     async fn of(model: Arc<Model>, single_writes: SingleWrites) -> Self {
         let table = Arc::new(Table { database: Database::memory().unwrap() });
         let script: Arc<Mutex<Arc<Script>>> = Arc::new(Mutex::new(Arc::new(|_: &Call<'_>| None)));

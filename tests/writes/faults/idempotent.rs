@@ -46,6 +46,8 @@ type Mutation {
   remark(accountId: ID!, amount: Int!, key: ID!): Remarked! @idempotent(key: "{key}")
     @auth(exists: Member, where: { id: "{auth.sub}" })
     @put(item: Payment)
+  topUp(amount: Int!, key: ID!): Account @idempotent(key: "{key}")
+    @update(where: { id: "{auth.account}" }, expression: "SET balance = balance + :amount")
   burst(ids: [ID!]!, key: ID!): Boolean! @idempotent(key: "{key}")
     @put(item: Member, each: "ids", set: { id: "{each}", email: "{each}" })
 }
@@ -203,6 +205,21 @@ async fn a_key_is_its_caller_s_own() {
     assert_eq!(error(&pay).0, "FORBIDDEN", "{pay}");
     let ann = called_by(bob, "ann");
     assert_eq!((ann.ok(SIGN, json!({})).await, records(&ann)), (first, 2));
+}
+
+/// A claim that says which item a mutation writes sets its requests apart.
+#[tokio::test(start_paused = true)]
+async fn a_key_belongs_to_the_claims_that_say_which_item_is_written() {
+    const TOP_UP: &str = r#"mutation { topUp(amount: 3, key: "k") { id balance } }"#;
+    let mut backend = shop().await;
+    for (account, balance) in [("a", 13), ("b", 4), ("a", 13), ("b", 4)] {
+        backend.caller = crate::support::caller(json!({ "sub": "ann", "account": account, "iat": 1 }));
+        assert_eq!(backend.ok(TOP_UP, json!({})).await["topUp"], json!({ "id": account, "balance": balance }));
+    }
+    // What else a token says does not.
+    backend.caller = crate::support::caller(json!({ "sub": "ann", "account": "a", "iat": 2 }));
+    assert_eq!(backend.ok(TOP_UP, json!({})).await["topUp"]["balance"], json!(13));
+    assert_eq!(records(&backend), 2);
 }
 
 /// Callers without a subject have one scope.

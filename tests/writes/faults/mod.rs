@@ -12,12 +12,13 @@
 //! stores values, `order` several writes of one operation, `payloads` several items that one mutation returns, `lists`
 //! writes for each element of a list, `made` values that `set:` says without a name, `computed` those of expressions of
 //! new items, `room` how many elements fit, `first_reads` what is read before a write, `sought` items that no whole key
-//! names, and `several_types` those of interfaces and unions, `moves` items that get another key, and `idempotent`
-//! requests that come again. Time is paused: nothing sleeps. `leaving` tests clients that hang up, over real sockets
-//! and in real time; it waits only for events.
+//! names, and `several_types` those of interfaces and unions, `moves` items that get another key, `idempotent`
+//! requests that come again, and `certain` what these make of every kind of write. Time is paused: nothing sleeps.
+//! `leaving` tests clients that hang up, over real sockets and in real time; it waits only for events.
 
 mod backend;
 mod cascades;
+mod certain;
 mod computed;
 mod defaults;
 mod first_reads;

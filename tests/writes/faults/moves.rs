@@ -70,6 +70,27 @@ async fn an_item_with_more_attributes_than_a_condition_holds_stays() {
     }
 }
 
+/// What a rule looks up of the item that moves is in the same condition.
+#[tokio::test(start_paused = true)]
+async fn a_rule_of_an_item_that_moves_counts_with_its_attributes() {
+    let any = (0..20).map(|at| format!("title = 't{at}'")).collect::<Vec<_>>().join(" OR ");
+    let rule = format!(
+        r#"@auth(exists: Card, where: {{ boardId: "{{boardId}}", id: "{{id}}" }}, if: "{any} OR title = 't'")"#
+    );
+    let ruled = BOARDS.replacen("Card @update", &format!("Card {rule} @update"), 1);
+    for (more, title, code) in [(90, "t", ""), (130, "t", "LIMIT_EXCEEDED"), (130, "u", "FORBIDDEN")] {
+        let mut backend = Backend::ruled(&ruled).await;
+        backend.caller = by("ann");
+        let mut item = card("a", more);
+        item["title"] = json!({ "S": title });
+        backend.table.put("boards", item);
+        let before = backend.items();
+        let answer = backend.run(MOVE, json!({})).await;
+        assert_eq!(error(&answer).0, code, "{more}, {title}: {answer}");
+        assert_eq!(backend.items() == before, !code.is_empty(), "{more}, {title}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_item_of_several_types_moves_as_what_it_is() {
     let backend = Backend::of_text(BOARDS).await;

@@ -186,10 +186,12 @@ pub fn literal(model: &Model, ty: &Type, value: &Value) -> String {
         (value, Some(element)) => format!("[{}]", literal(model, element, value)),
         (value, None) => match (model.api.types.get(ty.inner_named_type()), value) {
             (Some(ExtendedType::Enum(_)), Value::String(name)) => name.clone(),
-            (_, Value::Object(members)) => {
-                let fields = members.iter().map(|(name, value)| match input_field(model, ty, name) {
-                    Some(ty) => format!("{name}: {}", literal(model, &ty, value)),
-                    None => format!("{name}: {value}"),
+            (kind, Value::Object(members)) => {
+                // An input object may lack fields that an item has.
+                let is_input = matches!(kind, Some(ExtendedType::InputObject(_)));
+                let fields = members.iter().filter_map(|(name, value)| match input_field(model, ty, name) {
+                    Some(ty) => Some(format!("{name}: {}", literal(model, &ty, value))),
+                    None => (!is_input).then(|| format!("{name}: {value}")),
                 });
                 format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
             }

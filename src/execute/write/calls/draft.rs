@@ -9,9 +9,10 @@ use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requireme
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{Dependents, ToDelete};
 use crate::execute::write::lookup::found_item::FoundItem;
-use crate::execute::write::messages::{FieldErrors, name_elements};
+use crate::execute::write::messages::{FieldErrors, name_elements, too_many_attributes};
 use crate::execute::write::rules::lookups::{self, RuleCheck};
 use crate::plan::tree::SingleWrites;
+use crate::schema::expression::size::ExpressionSize;
 use crate::schema::model::Model;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Expression;
@@ -187,6 +188,13 @@ impl DraftCall {
         }
     }
 
+    /// The error of a call whose condition DynamoDB cannot hold, together with what rules look up of its item.
+    fn too_large(&self) -> Option<FieldError> {
+        let CallRole::Main { item, .. } = &self.role else { return None };
+        let size = ExpressionSize::counted(&self.write.condition.as_ref()?.text);
+        size.excess().map(|_| too_many_attributes(item))
+    }
+
     /// Whether another call may write its item instead.
     fn may_be_left_out(&self) -> bool {
         matches!(self.role, CallRole::Dependent | CallRole::OldGuard)
@@ -276,7 +284,14 @@ impl WriteDraft {
                 }
             }
         }
-        Ok(())
+        match self.calls.iter().filter(|call| !call.rules.is_empty()).find_map(DraftCall::too_large) {
+            Some(field_error) => {
+                // A refusal by a rule comes first.
+                lookups::decide(job, &mut self.rules).await?;
+                Err(vec![field_error])
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether it writes anything, besides the record of its request.

@@ -32,17 +32,26 @@ pub struct Room {
     pub possible: u64,
     /// Whether it is the only list.
     pub is_only: bool,
+    /// Whether its elements may move items, which takes two calls each.
+    pub moves: bool,
 }
 
 impl Room {
     /// The bounds in words.
     pub fn text(&self) -> String {
-        let Self { list, certain, possible, is_only } = self;
+        let Self { list, certain, possible, is_only, .. } = self;
         let elements = if *possible == 1 { "element" } else { "elements" };
-        let with_all =
-            if certain < possible { format!(", {certain} with all guards and checks") } else { String::new() };
+        let with_all = match certain < possible {
+            true => format!(", {certain} with all {}", self.uncertain()),
+            false => String::new(),
+        };
         let others = if *is_only { "" } else { " if the other lists are empty" };
         format!("at most {possible} {elements} of {list} fit in one transaction{others}{with_all}")
+    }
+
+    /// The calls that depend on the values.
+    fn uncertain(&self) -> &'static str {
+        if self.moves { "moves, guards and checks" } else { "guards and checks" }
     }
 }
 
@@ -126,7 +135,8 @@ fn check_bounds(coordinate: &str, room: &Room, constraint: &Node<Directive>, fin
             findings.error(rules::KF0815, &place, message, help);
         } else if bound > *certain {
             let message = format!(
-                "`{coordinate}` may have {bound} elements, but with all guards and checks only {certain} fit in one transaction"
+                "`{coordinate}` may have {bound} elements, but with all {} only {certain} fit in one transaction",
+                room.uncertain()
             );
             findings.warning(rules::KF0815, &place, message, help);
         }
@@ -176,7 +186,9 @@ impl CountedWrite<'_> {
         let (others, own) = (self.calls(None), self.calls(Some(list)));
         let fit = |others: u64, own: u64| MAX_CALLS.saturating_sub(others).checked_div(own).unwrap_or(MAX_CALLS);
         let possible = fit(others.actions, own.actions).min(fit(others.least + own.once, own.least));
-        Room { list: list.to_owned(), certain: fit(others.most, own.most).min(possible), possible, is_only }
+        let certain = fit(others.most, own.most).min(possible);
+        let moves = self.write.actions.iter().any(|action| action.each.as_deref() == Some(list) && action.moves());
+        Room { list: list.to_owned(), certain, possible, is_only, moves }
     }
 
     /// The calls of the directives of this list, or of those without a list.
