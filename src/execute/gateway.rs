@@ -383,6 +383,11 @@ pub fn plan(
 }
 
 impl Response {
+    /// The response map: `data`, `errors` and `extensions`. Null for a body that is no JSON, which no gateway gives.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
     /// The response to a request that failed before execution.
     pub fn refused(errors: &[GraphqlError]) -> Self {
         let code = errors.first().map_or(ErrorCode::Internal, |error| error.code);

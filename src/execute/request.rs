@@ -104,3 +104,10 @@ pub struct Request {
     /// The span that contains the operation, if it is traced.
     pub trace: Option<TraceContext>,
 }
+
+impl Request {
+    /// A document with one operation and no variables, of an anonymous caller.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self { query: query.into(), ..Self::default() }
+    }
+}

@@ -47,8 +47,7 @@ pub struct BoundField {
     pub field: String,
     /// `=`, one of `<`, `<=`, `>`, `>=`, or `begins with`.
     pub operator: &'static str,
-    /// Where its value comes from: `:id` of an argument, `parent.id`, `Group.id` of an item in scope, or a text in
-    /// quotes.
+    /// Where its value comes from: `:id` of an argument, `parent.id`, `Group.id` of an item in scope, or a quoted text.
     pub source: String,
     /// The number of the rule that binds it; 1 means that the author wrote the binding for this field.
     pub rule: u8,

@@ -128,6 +128,7 @@ fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mu
     rules::read_rules(&mut draft, findings);
     let constraints = rules::constraints(&draft, findings);
     keys::ambiguity::check(&mut draft, findings);
+    types::computed::check_places(&draft, findings);
     let mut types = object_types::read_object_types(&draft, findings);
     auth::read_rules(&draft, &mut types, findings);
     writes::checks::room::check(&draft, &types, findings);

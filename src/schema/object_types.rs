@@ -11,7 +11,7 @@ use crate::schema::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::services::resolve;
 use crate::schema::syntax::directives::{named, write_of};
 use crate::schema::types::draft::{Kind, SchemaDraft};
-use crate::schema::types::fields;
+use crate::schema::types::{computed, fields};
 use crate::schema::{finds, nodes, rules as field_rules, watches, writes};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
 use indexmap::IndexMap;
@@ -75,6 +75,10 @@ fn field_kind(
         Kind::Item | Kind::Embedded => match find {
             _ if draft.schema.get_object(type_name).is_some_and(|object| draft.is_global_id(object, field)) => {
                 nodes::types::global_id(draft, type_name).map(|id| FieldKind::GlobalId(Arc::new(id)))
+            }
+            _ if let Some(directive) = field.directives.get("computed") => {
+                let read = computed::read(draft, type_name, (field, directive), findings);
+                read.map(|computed| FieldKind::Computed(Arc::new(computed)))
             }
             Some(find) => finds::read_find(draft, type_name, field, find, findings).map(FieldKind::Find),
             None => stored(draft, type_name, &field.name).map(FieldKind::Stored),

@@ -3,7 +3,8 @@
 //! [`listener`] accepts connections, which [`protocols::workers`] serve, or [`lambda`] takes invocations; [`router`]
 //! says which handler answers which path. [`http`] and [`websocket`] turn requests into operations, [`documents`] finds
 //! the documents that requests name, [`sign_in`] says who sends them, [`admission`] says how many may run, [`endpoint`]
-//! bounds them, and a [`backend::Backend`] runs them. [`telemetry`] shows operators all this.
+//! bounds them, and a [`backend::Backend`] runs them. [`telemetry`] shows operators all this. [`mounted`] puts the
+//! routes into the server of another program.
 
 pub mod admission;
 pub mod backend;
@@ -17,6 +18,7 @@ pub mod http;
 pub mod lambda;
 pub mod listener;
 pub mod logging;
+pub mod mounted;
 pub mod outbound;
 pub mod pace;
 pub mod protocols;

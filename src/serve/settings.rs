@@ -306,6 +306,24 @@ impl From<SingleWriteForm> for SingleWrites {
     }
 }
 
+impl Default for RequestLimits {
+    /// Those of a server without options.
+    fn default() -> Self {
+        let [ten, thirty, keep_alive] = [10, 30, 75].map(Duration::from_secs);
+        Self {
+            body_limit: 2 << 20,
+            max_batch: 1,
+            header_timeout: ten,
+            keep_alive,
+            body_timeout: ten,
+            request_timeout: thirty,
+            write_timeout: thirty,
+            shutdown_timeout: thirty,
+            shared: SharedLimits::default(),
+        }
+    }
+}
+
 impl Default for SharedLimits {
     fn default() -> Self {
         Self {

@@ -26,6 +26,10 @@ type Product implements Thing @cacheControl(maxAge: 60) @item(keys: { PK: "P#{id
   id: ID!
   title: String
   stock: Int @cacheControl(maxAge: 5)
+  label: String @computed(value: "{id} {title}")
+  left: String @computed(value: "{id}: {stock}") @cacheControl(maxAge: 7)
+  short: String @computed(value: "{id}") @cacheControl(maxAge: 7)
+  long: String @computed(value: "{id}") @cacheControl(maxAge: 600)
   price: Price
   makerId: ID
   plain: Plain @find(where: { id: "{id}" })
@@ -34,7 +38,11 @@ type Product implements Thing @cacheControl(maxAge: 60) @item(keys: { PK: "P#{id
   never: Product @find(where: { id: "{makerId}" }) @cacheControl(maxAge: 0)
   hasPlain: Boolean! @find(item: Plain, where: { id: "{id}" })
 }
-type Price { amount: Int  currency: String @cacheControl(maxAge: 20, scope: PRIVATE) }
+type Price {
+  amount: Int
+  currency: String @cacheControl(maxAge: 20, scope: PRIVATE)
+  text: String @computed(value: "{amount} {currency}")
+}
 type Plain implements Thing @item(keys: { PK: "P#{id}", SK: "Plain" }) { id: ID!  title: String  owner: ID }
 type ProductConnection { nodes: [Product!]!  pageInfo: PageInfo! }
 
@@ -75,6 +83,13 @@ fn a_read_has_the_least_age_of_its_fields() {
     for (query, expected) in [
         ("{ product(id: 1) { id } }", (vec![Some(60)], 60, false)),
         ("{ product(id: 1) { id stock } }", (vec![Some(5)], 5, false)),
+        // What is computed is as old as its fields.
+        ("{ product(id: 1) { label } }", (vec![Some(30)], 30, false)),
+        ("{ product(id: 1) { left } }", (vec![Some(5)], 5, false)),
+        ("{ product(id: 1) { short } }", (vec![Some(7)], 7, false)),
+        ("{ product(id: 1) { long } }", (vec![Some(60)], 60, false)),
+        ("{ product(id: 1) { price { text } } }", (vec![Some(20)], 20, true)),
+        ("{ list(makerId: 1) { label } }", (vec![Some(30), Some(30)], 30, false)),
         // An embedded object is a part of its item.
         ("{ product(id: 1) { price { amount } } }", (vec![Some(60)], 60, false)),
         ("{ product(id: 1) { price { currency } } }", (vec![Some(20)], 20, true)),

@@ -14,6 +14,7 @@
 //! | `edge_cases` | unusual lists, ranges, pages, counts and relations return what their items hold |
 //! | `costs` | a query costs at most what `atMost` says before it runs |
 //! | `bounds` | an operation that exceeds a bound is refused, and reads no more |
+//! | `computed` | a computed field is what its fields give, and asks for nothing but them |
 //! | `known` | no golden asks again for what it has read |
 //! | `cached` | how old an answer may be follows from the hints of the schema, and rules are decided after the cache |
 //! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
@@ -25,6 +26,7 @@
 
 mod bounds;
 mod cached;
+mod computed;
 mod costs;
 mod decided;
 mod edge_cases;

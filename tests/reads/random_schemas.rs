@@ -8,7 +8,7 @@ use crate::random::finds::{Extra, extras, with};
 use crate::random::operations::{Maker, Pool};
 use crate::random::trial::{Seen, Trial};
 use crate::random_operations::{MOST, cases, settings};
-use crate::random_schema::{Dimensions, Rng, Schema, keys, rules, values};
+use crate::random_schema::{Dimensions, Rng, Schema, computed, keys, rules, values};
 use crate::support;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
@@ -53,6 +53,19 @@ impl Made {
             model_of(&schema.sdl()).is_some()
         });
         Self::with_more(seed, schema)
+    }
+
+    /// A schema with computed fields.
+    pub fn computed(seed: u64) -> Option<Self> {
+        let mut schema = Schema::random(seed, &Dimensions::default());
+        schema.mutations.clear();
+        let fields = computed::fields(&mut Rng::with_seed(seed ^ 0x636f_6d70), &schema);
+        let made = Self::with_more(seed, schema)?;
+        let sdl = computed::with(&made.sdl, &fields);
+        let model = load("computed.graphql", &sdl, &|_| None)
+            .unwrap_or_else(|mistakes| panic!("seed {seed}: {}", mistakes.render(false)))
+            .0;
+        Some(Self { model: model.into(), sdl, ..made })
     }
 
     /// A schema with more fields.

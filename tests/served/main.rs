@@ -19,6 +19,7 @@ mod golden;
 #[path = "../support/golden_file.rs"]
 mod golden_file;
 mod http;
+mod in_program;
 mod large;
 mod late;
 #[path = "../support/machine.rs"]

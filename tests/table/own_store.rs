@@ -1,16 +1,12 @@
-//! A gateway runs on any store: here on a list of items that knows neither the AWS SDK nor the embedded engine.
+//! A gateway runs on any store: here on a list of items that knows neither the AWS SDK nor the embedded engine. It has
+//! only the public names of the crate.
 
 use futures_util::future::{BoxFuture, FutureExt, ready};
-use keyfold::execute::gateway::Gateway;
-use keyfold::execute::request::{Request, Settings};
-use keyfold::schema::{self, table::Table};
-use keyfold::table::call_scope::CallScope;
-use keyfold::table::data::attribute::{Attribute, Item, KeyValue};
-use keyfold::table::data::call::{Page, Query, SortCondition};
-use keyfold::table::data::error::{TableError, TableErrorKind};
-use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall, WriteError};
-use keyfold::table::data_store::{DataStore, GetResult, ItemRequest, Metered};
-use keyfold::table::retry::budget::RetryBudget;
+use keyfold::store::{
+    Attribute, BatchWrite, CallScope, DataStore, GetResult, Item, ItemRequest, KeyValue, Metered, Page, Query,
+    RetryBudget, SortCondition, Table, TableError, TableErrorKind, WriteAction, WriteCall, WriteError,
+};
+use keyfold::{Gateway, Request};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -115,20 +111,14 @@ impl DataStore for Shelf {
 }
 
 async fn data(gateway: &Gateway, query: &str) -> Value {
-    let request = Request { query: query.to_owned(), ..Request::default() };
-    let prepared = gateway.prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}"));
-    let response = gateway.run(&prepared, crate::fixture::deadline(), false).await;
-    let response: Value = serde_json::from_slice(&response.body).unwrap();
+    let response = gateway.execute(Request::new(query)).await.json();
     assert_eq!(response.get("errors"), None, "{response}");
     response["data"].clone()
 }
 
 #[tokio::test]
 async fn a_gateway_runs_on_any_store() {
-    let (model, _) = schema::load("notes.graphql", SCHEMA, &|_| None)
-        .unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
-    let shelf: Arc<dyn DataStore> = Arc::new(Shelf::default());
-    let gateway = Gateway::new(Arc::new(model), shelf, Settings::default());
+    let gateway = Gateway::builder().schema(SCHEMA).store(Arc::new(Shelf::default())).build().await.unwrap();
     for id in ["1", "2"] {
         data(&gateway, &format!(r#"mutation {{ putNote(board: "b", id: "{id}", text: "t{id}") {{ id }} }}"#)).await;
     }

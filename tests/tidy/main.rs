@@ -39,12 +39,13 @@ impl File {
 }
 
 /// The folders of `src/`, with the layers that each may name (ARCHITECTURE.md, "Layers").
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("schema", &[]),
     ("plan", &["schema"]),
     ("table", &["schema::table"]),
     ("execute", &["plan", "schema", "table"]),
     ("serve", &["execute", "plan", "schema"]),
+    ("embed", &["execute", "plan", "schema", "serve", "table"]),
     ("sources", &["schema::table", "table"]),
     ("infer", &["schema", "sources", "table"]),
     ("cli", &["schema", "plan", "table", "execute", "serve", "sources", "infer"]),
@@ -52,12 +53,12 @@ const ARROWS: [(&str, &[&str]); 8] = [
 
 /// Crates, by the prefix of their names, and the only layers that may name them.
 const CRATES: [(&str, &[&str]); 14] = [
-    ("axum", &["serve"]),
+    ("axum", &["serve", "embed"]),
     ("async_graphql", &["serve"]),
     ("aws_", &["table"]),
     ("dynoxide", &["table"]),
     ("rusqlite", &["table"]),
-    ("tokio", &["table", "execute", "serve", "cli"]),
+    ("tokio", &["table", "execute", "serve", "embed", "cli"]),
     ("ring", &["serve", "table"]),
     ("rustls", &["serve", "table"]),
     ("hyper", &["serve", "table"]),

@@ -29,11 +29,10 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
                 let in_key: String = claims_in_key(ty).map(|claim| format!("; {claim} is in its key")).collect();
                 let reads = format!("{}{hidden}{in_key}", none(said(&ty.auth, AuthAction::Read)));
                 text += &lines([&ty.name, &reads, &format!("{}{in_key}", none(said(&ty.auth, AuthAction::Write)))]);
-                for field in ty
-                    .fields
-                    .values()
-                    .filter(|field| !field.auth.is_empty() || matches!(field.kind, FieldKind::Find(_)))
-                {
+                for field in ty.fields.values().filter(|field| {
+                    let is_ruled = ty.read_with(field).any(|read| !read.auth.is_empty());
+                    is_ruled || matches!(field.kind, FieldKind::Find(_))
+                }) {
                     text += &row(model, ty, field);
                 }
             }
@@ -68,6 +67,13 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
         FieldKind::Watch(watch) => {
             let of_watch = |ty: &ObjectType| TypeInReach::new(ty, AuthAction::Read, claims(watch.bindings.iter()));
             (all(own(AuthAction::Read), model.types.get(&watch.item).map(of_watch).into_iter()), String::new())
+        }
+        FieldKind::Computed(_) => {
+            let mut read_with: Vec<String> =
+                ty.read_with(field).filter_map(|read| said(&read.auth, AuthAction::Read)).collect();
+            read_with.dedup();
+            let reads = if read_with.is_empty() { format!("as {}", ty.name) } else { read_with.join("; and ") };
+            (reads, "nobody: it is computed".to_owned())
         }
         FieldKind::Stored(_)
         | FieldKind::GlobalId(_)

@@ -3,7 +3,7 @@
 use super::descriptions::Descriptions;
 use super::markdown::{code, plain, quote, table};
 use crate::schema::model::keys::{ConstantValue, ItemKeys, RECORD_ATTRIBUTES};
-use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
+use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::table::{Billing, Capacity, Index, KeyAttribute, Projection, Table};
@@ -89,6 +89,7 @@ pub fn items(model: &Model, descriptions: &Descriptions) -> String {
             text += "\n";
             text += &table(&["attribute", "field", "type", "stored as", "meaning"], &rows);
         }
+        text += &computed(object, descriptions);
     }
     for object in model.types.values().filter(|object| matches!(object.kind, TypeKind::Embedded)) {
         let inside = holders(model, &object.name);
@@ -110,6 +111,7 @@ pub fn items(model: &Model, descriptions: &Descriptions) -> String {
             &["attribute", "field", "type", "stored as", "meaning"],
             &attribute_rows(object, &keys, descriptions),
         );
+        text += &computed(object, descriptions);
     }
     text
 }
@@ -199,6 +201,30 @@ fn template_text(template: &Template) -> String {
     template.parts.iter().map(part).collect()
 }
 
+/// The computed fields of a type, which are in no attribute.
+fn computed(object: &ObjectType, descriptions: &Descriptions) -> String {
+    let row = |field: &Field| match &field.kind {
+        FieldKind::Computed(computed) => Some(vec![
+            code(&field.name),
+            code(&field.ty.to_string()),
+            code(&computed.written),
+            meaning(descriptions, object, field),
+        ]),
+        _ => None,
+    };
+    let rows: Vec<Vec<String>> = object.fields.values().filter_map(row).collect();
+    match rows.is_empty() {
+        true => String::new(),
+        false => format!("\n{}", table(&["computed field", "type", "of", "meaning"], &rows)),
+    }
+}
+
+/// The description of a field, in one line.
+fn meaning(descriptions: &Descriptions, object: &ObjectType, field: &Field) -> String {
+    let description = descriptions.get(&format!("{}.{}", object.name, field.name));
+    description.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn attribute_rows(object: &ObjectType, keys: &ItemKeys, descriptions: &Descriptions) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut shown = Vec::new();
@@ -208,8 +234,7 @@ fn attribute_rows(object: &ObjectType, keys: &ItemKeys, descriptions: &Descripti
             Some(name) => code(name),
             None => format!("in {}", stored.keys.iter().map(|key| code(key)).collect::<Vec<_>>().join(", ")),
         };
-        let description = descriptions.get(&format!("{}.{}", object.name, field.name));
-        let mut meaning = description.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut meaning = meaning(descriptions, object, field);
         if let Some((name, value)) = keys.constants.iter().find(|(name, _)| stored.attribute.as_ref() == Some(name)) {
             shown.push(name);
             meaning = format!("{}. {meaning}", always(value));

@@ -78,6 +78,7 @@ impl<'m> Rights<'m> {
             FieldKind::Stored(_)
             | FieldKind::GlobalId(_)
             | FieldKind::Resolved(_)
+            | FieldKind::Computed(_)
             | FieldKind::Page
             | FieldKind::Change(_)
             | FieldKind::Payload => {}

@@ -1,7 +1,8 @@
-//! An expression that sets a field of a new item in, its value out: arguments, literals, and sums and differences of
-//! numbers. Must not know stored items.
+//! An expression in, its value out: one that sets a field of a new item, of arguments, literals, and sums and
+//! differences of numbers; and one that computes a number of the values of fields. Must not know stored items.
 
 use super::scope::{Scope, operand_value};
+use crate::schema::expression::arithmetic::Arithmetic;
 use crate::schema::expression::operand::Operand;
 use crate::schema::expression::update::SetValue;
 use crate::schema::model::{Field, FieldKind};
@@ -57,6 +58,38 @@ fn evaluate(computed: &SetValue, scope: &Scope<'_>) -> Result<Computed, String> 
         // The checker lets nothing read a new item.
         SetValue::Operand(_) | SetValue::IfNotExists(..) => Computed::Plain(operand(computed)),
     })
+}
+
+/// The number that an expression gives of the values of fields, as a value of this type; `None` if one of them is null.
+/// Each step is exact. A Float is the one that is nearest to the result. `Err` says why the result is no value of the
+/// type, to complete "X …".
+pub fn number_of_fields(
+    arithmetic: &Arithmetic,
+    kind: &ValueType,
+    value: &dyn Fn(&str) -> Option<Value>,
+) -> Result<Option<Value>, String> {
+    let Some(number) = exact(arithmetic, value) else { return Ok(None) };
+    if !matches!(kind, ValueType::Float) {
+        return typed(kind, &number).map(Some);
+    }
+    let float = number.to_plain_string().parse::<f64>().ok().filter(|float| canonical_float(*float).is_some());
+    float
+        .map(|float| Some(Value::from(float)))
+        .ok_or_else(|| "would be beyond the range of DynamoDB's numbers".to_owned())
+}
+
+fn exact(arithmetic: &Arithmetic, value: &dyn Fn(&str) -> Option<Value>) -> Option<BigDecimal> {
+    match arithmetic {
+        Arithmetic::Field(name) => number(&value(name)?),
+        Arithmetic::Number(text) => BigDecimal::from_str(text).ok(),
+        Arithmetic::Sum(summands) => summands.iter().try_fold(BigDecimal::from(0), |sum, summand| {
+            let number = exact(&summand.number, value)?;
+            Some(if summand.is_subtracted { sum - number } else { sum + number })
+        }),
+        Arithmetic::Product(factors) => {
+            factors.iter().try_fold(BigDecimal::from(1), |product, factor| Some(product * exact(factor, value)?))
+        }
+    }
 }
 
 /// The number that a value of the API is.

@@ -77,6 +77,7 @@ impl<'a> Writer<'a> {
                 }
                 written
             }
+            OutputValue::Computed(computed, parts) => self.computed((computed, parts), (type_name, output), at),
             OutputValue::One(target, object) => self.one(target, object, (type_name, output), at),
             OutputValue::Nodes(nodes) => self.nodes(nodes, &output.ty, at),
             OutputValue::GlobalId(id, values) => self.global_id((id, values), (type_name, output), at),
@@ -142,7 +143,7 @@ impl<'a> Writer<'a> {
 
     /// Notes for the log where a value is held that does not fit.
     #[cold]
-    fn locate_misfit(&mut self, type_name: &str, held: &ValueLocation, at: Place<'_>) {
+    pub(super) fn locate_misfit(&mut self, type_name: &str, held: &ValueLocation, at: Place<'_>) {
         let (reader, item) = match held {
             ValueLocation::In(holder, reader) => (reader, self.state.held(*holder, at.space, at.row).ok().flatten()),
             ValueLocation::Here(reader) => (reader, None),

@@ -194,7 +194,8 @@ impl Walk<'_> {
                 OutputValue::Typename
                 | OutputValue::Introspection
                 | OutputValue::Leaf(_)
-                | OutputValue::GlobalId(..) => 0,
+                | OutputValue::GlobalId(..)
+                | OutputValue::Computed(..) => 0,
                 OutputValue::Payload(object) => self.object(object, 1, path).saturating_add(1),
                 OutputValue::Done => 0,
             };

@@ -72,6 +72,7 @@ impl Needs<'_> {
         match &output.value {
             OutputValue::Typename | OutputValue::Introspection | OutputValue::Done => {}
             OutputValue::Leaf(at) => self.location(at),
+            OutputValue::Computed(_, parts) => parts.iter().for_each(|part| self.location(part)),
             OutputValue::Embedded(at, object, rows) => {
                 self.location(at);
                 rows.iter().for_each(|space| self.space(*space));

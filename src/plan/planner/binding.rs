@@ -152,9 +152,10 @@ impl<'a> Builder<'a> {
         Self::asked_fields(&ty.auth).for_each(&mut add);
         for collected in self.context.fields(&ty.name, sets).values() {
             let Some(field) = ty.fields.get(collected.field.name.as_str()) else { continue };
-            Self::asked_fields(&field.auth).for_each(&mut add);
+            ty.read_with(field).flat_map(|read| Self::asked_fields(&read.auth)).for_each(&mut add);
             match &field.kind {
                 FieldKind::Stored(_) => add(&field.name),
+                FieldKind::Computed(computed) => computed.fields().into_iter().for_each(&mut add),
                 FieldKind::GlobalId(id) => id.fields().iter().for_each(|(name, _)| add(name)),
                 FieldKind::Find(find) => {
                     let arguments = argument::field_arguments(&self.context, field, collected);

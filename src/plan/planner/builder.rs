@@ -177,21 +177,17 @@ impl<'a> Builder<'a> {
     ) -> Result<OutputValue, PlanError> {
         match &field.kind {
             FieldKind::Stored(stored) => {
-                let reader = attributes::reader(of.ty, &field.name).ok_or_else(|| internal(&field.name))?;
-                let held = match (inside, of.held.last()) {
-                    (true, _) => ValueLocation::Here(reader.clone()),
-                    (false, Some((holder, _))) => ValueLocation::In(*holder, reader.clone()),
-                    (false, None) => {
-                        let source = of.value(self.model, &field.name).ok_or_else(|| internal(&field.name))?;
-                        return Ok(OutputValue::Leaf(ValueLocation::Known(source, stored.value.clone())));
-                    }
-                };
-                match stored.value.embedded() {
+                let held = self.located(of, &field.name, inside)?;
+                match stored.value.embedded().filter(|_| !matches!(held, ValueLocation::Known(..))) {
                     Some(name) => self.embedded(of, held, self.type_named(name)?, &collected.sets),
                     None => Ok(OutputValue::Leaf(held)),
                 }
             }
             FieldKind::Resolved(resolution) => self.resolved(of, field, resolution, collected),
+            FieldKind::Computed(computed) => {
+                let parts = computed.fields().into_iter().map(|part| self.located(of, part, inside));
+                Ok(OutputValue::Computed(computed.clone(), parts.collect::<Result<_, PlanError>>()?))
+            }
             FieldKind::Nodes(nodes) => self.nodes(of, field, nodes, collected),
             FieldKind::GlobalId(id) => {
                 let value = |(name, _): &(String, ValueType)| of.value(self.model, name).ok_or_else(|| internal(name));
@@ -206,6 +202,19 @@ impl<'a> Builder<'a> {
                 Err(PlanError::new(PlanErrorKind::NotAvailable, message).at(collected.location))
             }
         }
+    }
+
+    /// Where the value of a stored field is.
+    fn located(&self, of: &Entity<'a>, field: &str, inside: bool) -> Result<ValueLocation, PlanError> {
+        let reader = || attributes::reader(of.ty, field).ok_or_else(|| internal(field));
+        Ok(match (inside, of.held.last()) {
+            (true, _) => ValueLocation::Here(reader()?),
+            (false, Some((holder, _))) => ValueLocation::In(*holder, reader()?),
+            (false, None) => {
+                let source = of.value(self.model, field).ok_or_else(|| internal(field))?;
+                ValueLocation::Known(source, reader()?.stored.value.clone())
+            }
+        })
     }
 
     /// An embedded object or list of objects. Its elements become rows only if finds, or what services compute, are

@@ -61,6 +61,7 @@ impl<'a> Builder<'a> {
             FieldKind::Find(find) => self.find_demands(of.ty, (field, &coordinate), find),
             FieldKind::Write(write) => self.write_demands(of.ty, (field, &coordinate), write)?,
             FieldKind::Watch(watch) => self.watch_demands((field, &coordinate), watch)?,
+            FieldKind::Computed(_) => return self.computed_demands(of, field, collected),
             FieldKind::Stored(_)
             | FieldKind::Nodes(_)
             | FieldKind::GlobalId(_)
@@ -74,6 +75,29 @@ impl<'a> Builder<'a> {
             let arguments = self.push_arguments(arguments);
             own.arguments = Some(arguments);
             own.decided = self.decided_by(&GuardTarget { of, field, arguments }, &field.auth)?;
+        }
+        Ok(demands)
+    }
+
+    /// The demands of a computed field: its own, and those of the fields of which it is computed.
+    fn computed_demands(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        collected: &CollectedField<'a>,
+    ) -> Result<Vec<Demand>, PlanError> {
+        let mut demands = Vec::new();
+        for read in of.ty.read_with(field) {
+            let coordinate = format!("{}.{}", of.ty.name, read.name);
+            let Some(mut demand) = demand(&coordinate, &read.auth, AuthAction::Read) else { continue };
+            if need_more(&demand.rules) {
+                // None of these fields has arguments.
+                let arguments = argument::field_arguments(&self.context, field, collected);
+                let arguments = self.push_arguments(arguments);
+                demand.arguments = Some(arguments);
+                demand.decided = self.decided_by(&GuardTarget { of, field: read, arguments }, &read.auth)?;
+            }
+            demands.push(demand);
         }
         Ok(demands)
     }

@@ -3,6 +3,7 @@
 
 use super::ids::{GuardId, ReadId, SpaceId};
 use super::value::{FieldReader, Holder, IdArgument, ValueSource};
+use crate::schema::model::ComputedField;
 use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::ast::Type;
@@ -55,6 +56,8 @@ pub enum OutputValue {
     Nodes(NodesOutput),
     /// The global id of an item, with the sources of the values that it is made of.
     GlobalId(Arc<GlobalId>, Vec<ValueSource>),
+    /// A computed text or number, with the places of the fields of which it is, in their order.
+    Computed(Arc<ComputedField>, Vec<ValueLocation>),
     /// A plain list.
     List(ObjectSource, Object),
     /// A connection.

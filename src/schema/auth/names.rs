@@ -42,6 +42,10 @@ impl Names for RuleNames<'_> {
         self.with_item(|names| names.walk(fields, &|field| own(names, field))).unwrap_or(Err((0, Vec::new())))
     }
 
+    fn help(&self, fields: &[&str]) -> Option<String> {
+        self.with_item(|names| names.help(fields)).flatten()
+    }
+
     fn may_hold_null(&self, fields: &[&str]) -> bool {
         self.with_item(|names| names.may_hold_null(fields)).unwrap_or(false)
     }

@@ -163,6 +163,15 @@ rules! { RULES_OF_TYPES;
         "`stored: MAP` keeps a list of embedded objects as a map, and `by:` names the field of the objects that is the key of each entry: one that is never null, has a single value and is kept as text. With `value:`, the entries are no objects but the values of the only other field, which is a scalar or an enum and never null.",
         r#"reactions: [Reaction!]! @attribute(stored: MAP, by: "kind")"#;
 
+    KF0312: "A computed field is a text or a number of its own object",
+        "`@computed` is on a field of an item type or of an embedded type, and says by `value:` or by `expression:` what the field is computed of. A text is a String or an ID; a number is an Int, a Long, a Float or a Decimal. Nothing stores the field, so it has no arguments and no `@attribute`, and it finds nothing.",
+        r#"label: String! @computed(value: "{number} of {customerName}")"#;
+    KF0313: "A computed field is made of stored fields",
+        "The names in `value:` and `expression:` are stored fields of the same object, each a single value. So no computed field is made of another, of a relation, of a list or of what is inside an object. An expression has numbers, `+`, `-`, `*` and parentheses, and no division, whose result may have no last digit.",
+        r#"total: Decimal! @computed(expression: "price * quantity")"#;
+    KF0314: "What is computed of null is null",
+        "A computed field is null where one of its fields is. So it may be null if one of them may be.",
+        r#"label: String @computed(value: "{number} of {nickname}")"#;
     KF0401: "A root field reads or writes",
         "Fields of `Query` need `@find`. Fields of `Mutation` need `@put`, `@update`, `@delete` or `@check`.",
         r#"type Query { user(id: ID!): User @find }"#;

@@ -1,5 +1,5 @@
-//! The tokens of a condition or an update expression: text in; out, tokens with their places, and the mistakes that
-//! make no token.
+//! The tokens of a condition, of an update expression or of an arithmetic one: text in; out, tokens with their places,
+//! and the mistakes that make no token.
 
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::expression::operand::Comparator;
@@ -18,7 +18,7 @@ pub enum Token<'t> {
     Text(String),
     /// `=`, `<>`, `<`, `<=`, `>`, `>=`.
     Comparator(Comparator),
-    /// One of `( ) [ ] , .`, in update expressions also `+` and `-`.
+    /// One of `( ) [ ] , .`, in update expressions also `+` and `-`, in arithmetic ones `*`, too.
     Mark(char),
 }
 
@@ -34,7 +34,7 @@ pub struct SpannedToken<'t> {
 /// Splits a condition into tokens. Syntax of other languages (`==`, `&&`, `"text"`) is a mistake, but is read as what
 /// it means, so that the rest can be checked.
 pub fn tokens(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
-    read_tokens(text, false)
+    read_tokens(text, Operators::None)
 }
 
 /// The clauses of an update expression.
@@ -42,7 +42,35 @@ pub const CLAUSES: [&str; 4] = ["SET", "REMOVE", "ADD", "DELETE"];
 
 /// Splits an update expression into tokens. There, `+` and `-` between values are tokens of their own.
 pub fn tokens_of_update(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
-    read_tokens(text, true)
+    read_tokens(text, Operators::OfUpdate)
+}
+
+/// Splits an arithmetic expression into tokens. There, `+`, `-` and `*` between values are tokens of their own.
+pub fn tokens_of_arithmetic(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
+    read_tokens(text, Operators::All)
+}
+
+/// The operators that stand between values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operators {
+    /// None.
+    None,
+    /// `+` and `-` in SET.
+    OfUpdate,
+    /// `+`, `-` and `*`.
+    All,
+}
+
+impl Operators {
+    /// Whether a sign after these tokens is an operator, not part of a number.
+    fn have(self, sign: char, before: &[SpannedToken<'_>]) -> bool {
+        let is_after_value = before.last().is_some_and(|last| ends_value(&last.token));
+        match self {
+            Self::None => false,
+            Self::OfUpdate => sign != '*' && is_after_value && is_in_set(before),
+            Self::All => sign == '*' || is_after_value,
+        }
+    }
 }
 
 /// Whether the last clause is SET. The others have no operators: `ADD coins -1` takes one coin away.
@@ -52,7 +80,7 @@ fn is_in_set(tokens: &[SpannedToken<'_>]) -> bool {
     last.is_some_and(|token| matches!(token.token, Token::Word(word) if word.eq_ignore_ascii_case("SET")))
 }
 
-fn read_tokens(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
+fn read_tokens(text: &str, operators: Operators) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     let (mut tokens, mut mistakes): (Vec<SpannedToken>, Vec<ConditionMistake>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -60,12 +88,8 @@ fn read_tokens(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<Cond
         let (length, token, mistake) = match letter {
             _ if letter.is_whitespace() => (letter.len_utf8(), None, None),
             '(' | ')' | '[' | ']' | ',' | '.' => (1, Some(Token::Mark(letter)), None),
-            // A sign after a value is an operator, not part of a number.
-            '+' | '-'
-                if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) && is_in_set(&tokens) =>
-            {
-                (1, Some(Token::Mark(letter)), None)
-            }
+            '+' | '-' | '*' if operators.have(letter, &tokens) => (1, Some(Token::Mark(letter)), None),
+            '/' if operators == Operators::All => (1, Some(Token::Mark('*')), Some(division())),
             // A claim's name may stand in quotes of either kind.
             '"' if tokens.last().is_some_and(|last| last.token == Token::Mark('[')) => {
                 let (length, token, mistake) = quoted(rest, letter);
@@ -125,6 +149,12 @@ fn quoted(rest: &str, quote: char) -> Lexed<'static> {
         Some(Token::Text(text)),
         Some(("This text is not closed. Write a quote inside text twice.".to_owned(), None)),
     )
+}
+
+/// Division is read as multiplication, so that the rest can be checked.
+fn division() -> Sentence {
+    let help = "A quotient may have no last digit. Multiply instead: `price * 0.5`.";
+    ("An expression does not know `/`.".to_owned(), Some(help.to_owned()))
 }
 
 /// A comparator, or a sign that a condition does not know.

@@ -1,6 +1,7 @@
 //! DynamoDB's condition and update expressions in GraphQL field names: text in; out, checked expressions in attribute
 //! names. Must not know requests or values of arguments.
 
+pub mod arithmetic;
 pub mod claim;
 pub mod condition;
 pub mod key_condition;

@@ -39,6 +39,10 @@ pub trait Names {
     fn in_key(&self, _field: &str) -> Option<KeyField> {
         None
     }
+    /// What to write instead of a path that names no such field, if more is known than the names that there are.
+    fn help(&self, _fields: &[&str]) -> Option<String> {
+        None
+    }
     /// Whether the expression names claims without a colon, as rules do: `auth.sub`. All expressions may name them with
     /// one: `:auth.sub`.
     fn has_bare_claims(&self) -> bool {

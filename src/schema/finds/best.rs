@@ -20,6 +20,7 @@ use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath};
 use crate::schema::model::page::PageForm;
+use crate::schema::types::computed;
 use std::cmp::Reverse;
 
 /// The most optional arguments that may take part in a find's keys. Each doubles the number of access paths.
@@ -146,6 +147,7 @@ fn unused(wanted: &FindContext, name: &str) -> Option<String> {
             "`limit` and `nextToken` page a type with `items` and `nextToken`; `first` and `after` page a connection"
                 .into(),
         ),
-        false => suggest(name, wanted.record.keys().map(String::as_str)),
+        false => computed::help_beside(wanted.draft, wanted.record, name)
+            .or_else(|| suggest(name, wanted.record.keys().map(String::as_str))),
     }
 }

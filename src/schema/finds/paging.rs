@@ -8,6 +8,7 @@ use crate::schema::diagnostics::span::Span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::find::Returns;
 use crate::schema::model::page::PageForm;
+use crate::schema::types::computed;
 use apollo_compiler::ast::InputValueDefinition;
 use apollo_compiler::schema::EnumType;
 
@@ -110,7 +111,8 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
             rules::KF0410,
             &field.span,
             message,
-            suggest(&field.value, wanted.record.keys().map(String::as_str)),
+            computed::help_beside(wanted.draft, wanted.record, &field.value)
+                .or_else(|| suggest(&field.value, wanted.record.keys().map(String::as_str))),
         );
         sound = false;
     }

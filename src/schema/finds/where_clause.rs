@@ -15,7 +15,7 @@ use crate::schema::syntax::directives::string;
 use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::{Declared, Kind};
 use crate::schema::types::inputs::Input;
-use crate::schema::types::{inputs, values};
+use crate::schema::types::{computed, inputs, values};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{OperationType, Value};
 
@@ -49,7 +49,9 @@ pub fn read_where(wanted: &FindContext, findings: &mut Findings) -> Option<Bindi
             let message = format!("`{}` is not a field of `{}` that can be bound", field.value, wanted.target.item);
             let choices =
                 wanted.record.iter().filter(|(_, declared)| !declared.ty.is_list()).map(|(name, _)| name.as_str());
-            findings.error(rules::KF0405, &field.span, message, suggest(&field.value, choices));
+            let help = computed::help_beside(wanted.draft, wanted.record, &field.value);
+            let help = help.or_else(|| suggest(&field.value, choices));
+            findings.error(rules::KF0405, &field.span, message, help);
             sound = false;
             continue;
         };
@@ -254,7 +256,9 @@ impl Entry<'_> {
             self.wanted.parent
         );
         let choices = arguments.chain(fields).chain(of_found.iter().map(String::as_str));
-        findings.error(rules::KF0407, place, message, suggest(name, choices));
+        let parent = self.wanted.parent_record;
+        let help = parent.and_then(|record| computed::help_beside(self.wanted.draft, record, name));
+        findings.error(rules::KF0407, place, message, help.or_else(|| suggest(name, choices)));
         None
     }
 

@@ -9,6 +9,7 @@ use crate::schema::expression::names::{Named, Names};
 use crate::schema::expression::operand::Path;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, Table};
+use crate::schema::types::computed;
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::schema::ObjectType;
@@ -106,5 +107,9 @@ impl Names for OwnFields<'_, '_> {
 
     fn argument(&self, _: &str) -> Result<(ValueType, bool), Vec<String>> {
         Err(Vec::new())
+    }
+
+    fn help(&self, fields: &[&str]) -> Option<String> {
+        computed::help(self.item.object, fields.first()?)
     }
 }

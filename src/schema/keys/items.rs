@@ -18,6 +18,7 @@ use crate::schema::table::{Index, KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::limits::Limits;
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
+use crate::schema::types::computed;
 use crate::schema::types::draft::{GLOBAL_ID, StoredFields, is_find};
 use crate::schema::types::values;
 use apollo_compiler::Node;
@@ -354,8 +355,10 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
             findings.error(rules::KF0220, &place, message, Some(help));
         }
         TemplateMistakeKind::UnknownField(field) => {
+            let computed = computed::help(item.object, field);
             let declared = item.object.fields.get(field.as_str());
             let help = match declared.is_some() {
+                _ if computed.is_some() => computed,
                 _ if SpreadKind::named(field).is_some() => Some(format!("write how many: `{{{field}:10}}`")),
                 true if declared.is_some_and(|field| !is_find(field)) => {
                     Some(format!("`{field}` is computed; a key holds stored fields"))

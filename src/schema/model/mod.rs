@@ -16,6 +16,7 @@ pub mod watch;
 pub mod write;
 
 use super::table::Table;
+use crate::schema::expression::arithmetic::Arithmetic;
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::cache::CacheHints;
 use crate::schema::model::node::NodeFind;
@@ -26,6 +27,7 @@ use crate::schema::model::watch::{ChangePart, Watch};
 use crate::schema::model::write::Write;
 use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::Template;
 use find::{Find, Via};
 use keys::ItemKeys;
 
@@ -229,6 +231,8 @@ pub enum FieldKind {
     GlobalId(Arc<GlobalId>),
     /// What a service computes (`@resolve`).
     Resolved(Box<Resolution>),
+    /// A text or a number that is computed of stored fields of the object (`@computed`).
+    Computed(Arc<ComputedField>),
     /// The changes of items (`@watch`).
     Watch(Box<Watch>),
     /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `totalCount`, `pageInfo`, the fields of
@@ -263,7 +267,48 @@ impl Stored {
     }
 }
 
+/// How a field is computed when it is read.
+#[derive(Debug)]
+pub struct ComputedField {
+    /// The field's name.
+    pub name: String,
+    /// The template or the expression as the author wrote it.
+    pub written: String,
+    /// What it is computed of.
+    pub value: ComputedValue,
+    /// Its type.
+    pub kind: ValueType,
+}
+
+/// What a field is computed of.
+#[derive(Debug)]
+pub enum ComputedValue {
+    /// A text with fields in it.
+    Text(Template),
+    /// Sums, differences and products of fields.
+    Number(Arithmetic),
+}
+
+impl ComputedField {
+    /// The stored fields of which it is computed, each once, in the order of the text.
+    pub fn fields(&self) -> Vec<&str> {
+        let mut fields = match &self.value {
+            ComputedValue::Text(template) => template.fields(),
+            ComputedValue::Number(number) => number.fields(),
+        };
+        let mut seen = BTreeSet::new();
+        fields.retain(|field| seen.insert(*field));
+        fields
+    }
+}
+
 impl ObjectType {
+    /// The field itself, and the stored fields of which it is computed.
+    pub fn read_with<'t>(&'t self, field: &'t Field) -> impl Iterator<Item = &'t Field> {
+        let parts = if let FieldKind::Computed(computed) = &field.kind { computed.fields() } else { Vec::new() };
+        std::iter::once(field).chain(parts.into_iter().filter_map(move |part| self.fields.get(part)))
+    }
+
     /// The attributes that the rules for reads of the type and of its fields read.
     pub fn asked_attributes(&self) -> Vec<&str> {
         let rules = std::iter::once(&self.auth).chain(self.fields.values().map(|field| &field.auth));

@@ -99,7 +99,7 @@ fn check_bare(object: &schema::ObjectType, findings: &mut Findings) {
         findings.error(rules::KF0220, &place, message, Some("leave it out".into()));
     };
     for directive in
-        field.directives.iter().filter(|directive| ["attribute", "find"].contains(&directive.name.as_str()))
+        field.directives.iter().filter(|directive| ["attribute", "find", "computed"].contains(&directive.name.as_str()))
     {
         report(named(directive), format!("`@{}`", directive.name), findings);
     }

@@ -14,6 +14,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::place as place_of;
 use crate::schema::syntax::directives::{name, named, text};
 use crate::schema::types::bare_text::warn_of_name;
+use crate::schema::types::computed;
 use crate::schema::types::draft::{Declared, SchemaDraft, StoredFields};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
@@ -176,7 +177,8 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
             .flatten()
             .filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
         let choices = ["uuid", "uuid7", "now"].into_iter().chain(fields.map(|(name, _)| name.as_str()));
-        findings.error(rules::KF0802, place, message, suggest(inner, choices));
+        let help = computed::help(of.object, inner).or_else(|| suggest(inner, choices));
+        findings.error(rules::KF0802, place, message, help);
         return None;
     }
     Some(DefaultPart::Field(inner.to_owned()))

@@ -16,7 +16,7 @@ use apollo_compiler::executable::SelectionSet;
 /// The most objects of a call (`directives.graphql`).
 const MAX: usize = 1000;
 /// Directives that say where a field comes from or how it is kept.
-const OTHERS: [&str; 3] = ["find", "attribute", "watch"];
+const OTHERS: [&str; 4] = ["find", "attribute", "computed", "watch"];
 
 /// Reads the directive of a field of an item type or an embedded type.
 pub fn read_resolution(

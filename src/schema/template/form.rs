@@ -90,7 +90,7 @@ pub fn write(kind: &ValueType, width: Option<u8>, value: &Value) -> Result<Strin
         None => Ok(text),
         Some(_) if text.starts_with('-') => Err(format!("{text} is negative, but a padded number must be 0 or more.")),
         Some(width) if text.len() > width => {
-            Err(format!("{text} has more than the {width} digits that the key allows."))
+            Err(format!("{text} has more than the {width} digits that its placeholder allows."))
         }
         Some(width) => Ok(format!("{text:0>width$}")),
     }

@@ -103,6 +103,41 @@ impl Template {
         Ok(Self::made_of(parts.into_iter().filter_map(|spanned| spanned.part).collect()))
     }
 
+    /// Parses a text that nobody reads back: that of a computed field. `resolve` gives a field's type in the API.
+    pub fn parse_text(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Self, Vec<TemplateMistake>> {
+        let (parts, mistakes) = syntax::parse(text, resolve);
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        Ok(Self::made_of(parts.into_iter().filter_map(|spanned| spanned.part).collect()))
+    }
+
+    /// The text that nobody reads back, of values as the API has them; `None` if one is null. A value without a form is
+    /// as it is in JSON, without quotes.
+    pub fn render_text(&self, value: &dyn Fn(&str) -> Option<Value>) -> Result<Option<String>, RenderMistake> {
+        let mut text = String::new();
+        for part in &self.parts {
+            let (field, kind, width) = match part {
+                Part::Literal(literal) => {
+                    text.push_str(literal);
+                    continue;
+                }
+                Part::Placeholder { field, value, width, .. } => (field, value, *width),
+            };
+            match (value(field), kind.case(), kind.time_form().is_some() || width.is_some()) {
+                (None, ..) => return Ok(None),
+                (Some(value), None, true) => {
+                    let written = form::write(kind, width, kind.cut(&value).as_ref().unwrap_or(&value));
+                    text.push_str(&written.map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))?);
+                }
+                (Some(Value::String(value)), Some(case), _) => text.push_str(&case.fold(&value)),
+                (Some(Value::String(value)), None, _) => text.push_str(&value),
+                (Some(value), ..) => text.push_str(&value.to_string()),
+            }
+        }
+        Ok(Some(text))
+    }
+
     /// The first `parts` parts as the schema writes them.
     pub fn as_written(&self, parts: usize) -> String {
         let part = |part: &Part| match part {

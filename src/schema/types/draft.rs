@@ -137,12 +137,17 @@ pub fn objects(schema: &Schema) -> impl Iterator<Item = &Node<schema::ObjectType
     })
 }
 
-/// Whether a field is stored: no directive says that it comes from elsewhere.
-pub fn is_stored(field: &FieldDefinition) -> bool {
-    !is_find(field) && !field.directives.has("resolve")
-}
-
 /// Whether a field is a relation: it has `@find`.
 pub fn is_find(field: &FieldDefinition) -> bool {
     field.directives.has("find")
+}
+
+/// Whether a field is computed of others: it has `@computed`.
+pub fn is_computed(field: &FieldDefinition) -> bool {
+    field.directives.has("computed")
+}
+
+/// Whether a field of an item or of an embedded object is stored, unless it is a global id.
+pub fn is_stored(field: &FieldDefinition) -> bool {
+    !is_find(field) && !is_computed(field) && !field.directives.has("resolve")
 }

@@ -2,6 +2,7 @@
 //! written.
 
 pub mod bare_text;
+pub mod computed;
 pub mod connections;
 pub mod draft;
 pub mod fields;

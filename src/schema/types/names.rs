@@ -9,7 +9,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
 use crate::schema::template::in_key::FieldInKey;
 use crate::schema::types::draft::{SchemaDraft, StoredFields};
-use crate::schema::types::{fields, inputs, values};
+use crate::schema::types::{computed, fields, inputs, values};
 use apollo_compiler::ast::FieldDefinition;
 use std::sync::Arc;
 
@@ -138,6 +138,15 @@ impl Names for ItemNames<'_> {
             [name] if is_key(name) => false,
             names => self.declared(names).is_some_and(|declared| !declared.ty.is_non_null()),
         }
+    }
+
+    fn help(&self, names: &[&str]) -> Option<String> {
+        let (last, within) = names.split_last()?;
+        let record = match within {
+            [] => self.record,
+            within => self.embedded(&self.declared(within)?.value)?,
+        };
+        computed::help_beside(self.draft, record, last)
     }
 
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {

@@ -15,6 +15,7 @@ use crate::schema::model::find::Returns;
 use crate::schema::model::watch::{AFTER, ChangeKind, Watch};
 use crate::schema::syntax::directives::{FindDirective, argument, flag, items, name, named};
 use crate::schema::table::StreamView;
+use crate::schema::types::computed;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
@@ -158,7 +159,8 @@ fn check_arguments(
         let help = if name == AFTER {
             Some("make it `ID`".to_owned())
         } else {
-            suggest(name, wanted.record.keys().map(String::as_str))
+            computed::help_beside(wanted.draft, wanted.record, name)
+                .or_else(|| suggest(name, wanted.record.keys().map(String::as_str)))
         };
         findings.error(rules::KF0904, &span::from_location(argument.name.location()), message, help);
         sound = false;

@@ -16,7 +16,7 @@ use crate::schema::scalar::form::MapForm;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::types::draft::StoredFields;
 use crate::schema::types::inputs::depth_of;
-use crate::schema::types::{inputs, values};
+use crate::schema::types::{computed, inputs, values};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -138,7 +138,8 @@ fn named_by(
             rules::KF0714,
             field_span,
             message,
-            suggest(field, record.keys().map(String::as_str).filter(|name| single(name).is_some())),
+            computed::help_beside(writing.draft, record, field)
+                .or_else(|| suggest(field, record.keys().map(String::as_str).filter(|name| single(name).is_some()))),
         );
         return None;
     };

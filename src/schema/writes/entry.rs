@@ -80,6 +80,10 @@ impl Names for EntryNames<'_> {
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {
         self.0.argument(name)
     }
+
+    fn help(&self, fields: &[&str]) -> Option<String> {
+        self.0.help(fields)
+    }
 }
 
 impl UpdateNames for EntryNames<'_> {

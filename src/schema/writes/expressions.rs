@@ -346,6 +346,10 @@ impl Names for ExpressionNames<'_> {
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {
         self.names.argument(name)
     }
+
+    fn help(&self, fields: &[&str]) -> Option<String> {
+        self.names.help(fields)
+    }
 }
 
 impl UpdateNames for ExpressionNames<'_> {

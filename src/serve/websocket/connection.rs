@@ -102,7 +102,7 @@ pub async fn handle(
     if !may_open(&headers, &sockets.allow_origins) {
         return refuse(MediaType::Json, &HttpRefusal::ForeignOrigin);
     }
-    let origin = RequestOrigin { client, request_id };
+    let origin = RequestOrigin { client, request_id, caller: None };
     let authenticator = sockets.endpoint.authenticator.clone();
     let identity = match authenticator.identify(Credentials::from_headers(&headers), &origin).await {
         Ok(identity) => SocketIdentity::new(authenticator, origin, identity),

@@ -95,7 +95,8 @@ mod tests {
     use tokio::time::Instant;
 
     fn socket(authenticator: Authenticator, ends: Option<Instant>) -> SocketIdentity {
-        let origin = RequestOrigin { client: ClientAddress::new([127, 0, 0, 1].into()), request_id: None };
+        let origin =
+            RequestOrigin { client: ClientAddress::new([127, 0, 0, 1].into()), request_id: None, caller: None };
         SocketIdentity::new(
             authenticator,
             origin,

@@ -4,6 +4,7 @@
 mod around;
 mod claim_values;
 mod clubs;
+mod computed;
 mod gates;
 mod key_fields;
 mod law;

@@ -1,6 +1,7 @@
 //! The text of a schema in; the bindings of each find, by the rules of docs/language.md ("Binding") alone, out. Must
 //! not know the model: if the model binds a find otherwise, one of the two is wrong.
 
+use super::computed::WrittenComputation;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Definition, Document, FieldDefinition, Value};
 use keyfold::schema::expression::claim::ClaimPath;
@@ -61,7 +62,11 @@ impl Rules {
 
     /// The stored fields of a type.
     fn stored(&self, ty: &str) -> impl Iterator<Item = &Node<FieldDefinition>> {
-        self.types.get(ty).into_iter().flatten().filter(|field| field.directives.get("find").is_none())
+        self.types
+            .get(ty)
+            .into_iter()
+            .flatten()
+            .filter(|field| !field.directives.has("find") && !field.directives.has("computed"))
     }
 
     /// The bindings of a find's target (`owner.name`), for fields that are in its keys or in `where:`.
@@ -75,6 +80,13 @@ impl Rules {
             }
         }
         bound
+    }
+
+    /// What a field is computed of, as written.
+    pub fn computed(&self, ty: &str, name: &str) -> Option<WrittenComputation> {
+        let directive = self.field(ty, name)?.directives.get("computed")?;
+        let text = |argument: &str| Some(directive.specified_argument_by_name(argument)?.as_str()?.to_owned());
+        text("value").map(WrittenComputation::Text).or_else(|| text("expression").map(WrittenComputation::Number))
     }
 
     /// Whether a field is in a template of its table's own keys.

@@ -108,6 +108,7 @@ impl<'w, 'd> Naive<'w, 'd> {
             match &field.kind {
                 FieldKind::Stored(_) => naive.stored(row, (field, &field.ty), selected),
                 FieldKind::Find(find) => naive.found(row, (field, find), selected),
+                FieldKind::Computed(_) => naive.computed(row, field),
                 _ => unreachable!("{} is no field of a query", field.name),
             }
         })
@@ -131,6 +132,28 @@ impl<'w, 'd> Naive<'w, 'd> {
             _ if ty.is_list() && ty.is_non_null() => Ok(json!([])),
             _ => self.missing(ty),
         }
+    }
+
+    /// A value of the object's fields: null if one of them is, and an error if one of them cannot be read.
+    fn computed(&mut self, row: &Row<'w>, field: &Field) -> Result<Value, Null> {
+        let written = self.world.rules.computed(&row.ty.name, &field.name).expect("a computed field");
+        let mut values: BTreeMap<String, Value> = BTreeMap::new();
+        for name in written.fields() {
+            let FieldKind::Stored(stored) = &row.ty.fields[&name].kind else { panic!("{name} is stored") };
+            let known = || row.known.get(&name).cloned().map(Held::Value);
+            let value = match row.item.map_or_else(known, |item| held(row.ty, &name, item)) {
+                Some(Held::Value(value)) => value,
+                Some(Held::Attribute(attribute)) if *attribute != Attribute::Null => {
+                    scalar(&stored.value, &attribute).ok_or(()).map_err(|()| self.fault("INTERNAL"))?
+                }
+                _ => Value::Null,
+            };
+            values.insert(name, value);
+        }
+        if values.values().any(Value::is_null) {
+            return self.missing(&field.ty);
+        }
+        written.value(&field.ty, &|name| values[name].clone()).ok_or(()).map_err(|()| self.fault("INTERNAL"))
     }
 
     /// A stored value in the form of its type.

@@ -3,6 +3,7 @@
 
 pub mod binding;
 pub mod compared;
+pub mod computed;
 mod condition;
 pub mod document;
 pub mod executor;

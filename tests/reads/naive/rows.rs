@@ -13,6 +13,7 @@ use keyfold::schema::model::find::{Access, AccessPath, Find, Range, Returns, Sor
 use keyfold::schema::model::keys::ConstantValue;
 use keyfold::schema::model::source::{Source, TextPart};
 use keyfold::schema::model::{Field, Model, ObjectType};
+use keyfold::schema::scalar::form::Form;
 use keyfold::schema::scalar::spread::SpreadKind;
 use keyfold::schema::table::Table;
 use keyfold::table::data::attribute::{Attribute, Item};
@@ -200,7 +201,13 @@ impl<'w> World<'w> {
             if let Some(count) = name.strip_prefix("replica:") {
                 *value = json!(replica(value, count.parse().unwrap()));
             }
+            // Nor does a list depend on the case of a text that its keys have in one, or on what is named twice.
+            if let (Some(text), Some(case)) = (value.as_str(), keys.case_of(name)) {
+                *value = json!(if *case == Form::Upper { text.to_uppercase() } else { text.to_lowercase() });
+            }
         }
+        let mut seen = HashSet::new();
+        all.retain(|values| seen.insert(format!("{values:?}")));
         format!("{all:?}")
     }
 
@@ -283,10 +290,9 @@ fn replica(value: &Value, count: u64) -> u64 {
     digest.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte)) % count
 }
 
-/// The arguments that bind the keys of a path. The choice of a replica does not change the list.
+/// The arguments of the range of a path. The values of its bindings are distinguished by themselves.
 fn arguments_of(path: &AccessPath) -> Vec<&str> {
-    let mut sources: Vec<&Source> =
-        path.bindings.iter().filter(|(field, _)| !field.starts_with("replica:")).map(|(_, source)| source).collect();
+    let mut sources: Vec<&Source> = Vec::new();
     if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
         match range {
             Range::BeginsWith(source) => sources.push(source),

@@ -100,6 +100,7 @@ impl<'w, 'd> Walk<'w, 'd> {
             match &field.kind {
                 FieldKind::Stored(stored) => self.stored(place, (field, stored), &selected)?,
                 FieldKind::Find(find) => self.find(place, (field, find), &selected)?,
+                FieldKind::Computed(_) => {}
                 _ => return Err("a field that is no find"),
             }
         }
@@ -385,6 +386,9 @@ impl<'w, 'd> Walk<'w, 'd> {
         for selected in self.document.collect(sets, &ty.name) {
             match ty.fields.get(selected.name()).map(|field| &field.kind) {
                 Some(FieldKind::Stored(_)) => needs.push(selected.name().to_owned()),
+                Some(FieldKind::Computed(_)) => {
+                    needs.extend(self.world.rules.computed(&ty.name, selected.name()).unwrap().fields());
+                }
                 Some(FieldKind::Find(find)) => {
                     needs.extend(self.naive.parent_fields(ty, find, &self.document.arguments(selected.fields[0])));
                 }

@@ -4,13 +4,14 @@
 //! [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type,
 //! times in the forms of [`forms`]. [`keys`] renders an item's attributes. [`writes`] makes the fields of `Mutation`.
 //! [`reads`] makes those of `Query`, and the relations. [`rules`] makes `@auth` and callers. A schema and everything
-//! made of it follow from the seed alone. [`maps`] adds maps.
+//! made of it follow from the seed alone. [`maps`] adds maps, and [`computed`] adds computed fields.
 //!
 //! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin
 //! has the key templates of another type and other constants.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod computed;
 pub mod forms;
 pub mod keys;
 pub mod maps;

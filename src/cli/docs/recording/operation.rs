@@ -119,8 +119,9 @@ fn leafs(model: &Model, type_name: &str, depth: usize) -> Vec<String> {
 
 fn stored(model: &Model, object: &ObjectType, depth: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    // The fields of a payload are selected as stored fields are.
-    let is_there = |field: &&Field| matches!(field.kind, FieldKind::Stored(_) | FieldKind::Payload);
+    // Computed fields, and those of a payload, are selected as stored fields are.
+    let is_there =
+        |field: &&Field| matches!(field.kind, FieldKind::Stored(_) | FieldKind::Computed(_) | FieldKind::Payload);
     for field in object.fields.values().filter(is_there) {
         let Ok(definition) = model.api.type_field(&object.name, &field.name) else { continue };
         let inner = definition.ty.inner_named_type().as_str();

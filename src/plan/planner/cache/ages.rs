@@ -32,15 +32,20 @@ impl<'a> Builder<'a> {
             (None, Some(_)) if is_root || (reads && !hint.inherits) => 0,
             (None, Some(around)) => around,
         };
-        self.caching.private |= hint.private == Some(true);
         if matches!(field.kind, FieldKind::Resolved(_)) {
+            self.caching.private |= hint.private == Some(true);
             // Nobody knows for how long a service's answer holds. What it gets is as old as its object may be.
             self.caching.restrict(hint.max_age.filter(|_| !hint.inherits).unwrap_or(0));
             return around;
         }
+        // What is computed is kept as long as each field of which it is.
+        let parts = of.ty.read_with(field).skip(1).map(|part| self.hint_of(&of.ty.name, part));
+        let parts: Vec<CacheHint> = parts.collect();
+        let age = parts.iter().fold(age, |age, part| age.min(part.max_age.or(around).unwrap_or(0)));
+        self.caching.private |= parts.iter().chain([&hint]).any(|hint| hint.private == Some(true));
         self.caching.restrict(age);
         self.caching.age = Some(age);
-        if matches!(field.kind, FieldKind::Stored(_) | FieldKind::GlobalId(_)) {
+        if matches!(field.kind, FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Computed(_)) {
             self.limit_age(of, age);
         }
         around

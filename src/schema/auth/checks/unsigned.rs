@@ -69,6 +69,7 @@ fn leads_to_sign_in(types: &IndexMap<String, ObjectType>, field: &Field) -> bool
         | FieldKind::Nodes(_)
         | FieldKind::GlobalId(_)
         | FieldKind::Resolved(_)
+        | FieldKind::Computed(_)
         | FieldKind::Page
         | FieldKind::Change(_)
         | FieldKind::Payload => false,

@@ -164,7 +164,8 @@ impl FieldCheck<'_> {
             | FieldKind::Payload
             | FieldKind::Nodes(_)
             | FieldKind::GlobalId(_)
-            | FieldKind::Resolved(_) => None,
+            | FieldKind::Resolved(_)
+            | FieldKind::Computed(_) => None,
         };
         if let Some(disclosed) = disclosed {
             let message =

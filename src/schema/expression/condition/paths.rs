@@ -62,10 +62,11 @@ impl<'a> Parser<'a> {
             Ok(resolved) => resolved,
             Err((position, choices)) => {
                 let (name, span) = steps.get(position).map_or(("", whole), |(name, span, _)| (*name, span.clone()));
+                let help = self.names.help(fields.get(..=position).unwrap_or_default());
                 self.typing.mistake(
                     span,
                     format!("The field `{name}` does not exist."),
-                    suggest(name, choices.iter().map(String::as_str)),
+                    help.or_else(|| suggest(name, choices.iter().map(String::as_str))),
                 );
                 return TermKind::Unknown;
             }

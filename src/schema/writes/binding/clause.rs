@@ -17,7 +17,7 @@ use crate::schema::syntax::directives::string;
 use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::StoredFields;
 use crate::schema::types::inputs::{depth_of, writable};
-use crate::schema::types::{inputs, values};
+use crate::schema::types::{computed, inputs, values};
 use crate::schema::writes::acting::{Acting, Clause, FieldBinding, MadeBinding};
 use crate::schema::writes::directive::WrittenClause;
 use apollo_compiler::Node;
@@ -48,7 +48,8 @@ pub fn read_clause(
                 rules::KF0702,
                 &field.span,
                 message,
-                suggest(&field.value, record.keys().map(String::as_str)),
+                computed::help_beside(acting.writing.draft, record, &field.value)
+                    .or_else(|| suggest(&field.value, record.keys().map(String::as_str))),
             );
             sound = false;
             continue;

@@ -11,8 +11,8 @@ use crate::schema::model::write::{Action, WriteFind, WriteTarget, WrittenValue};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::named;
 use crate::schema::template::part::Part;
-use crate::schema::types::inputs;
 use crate::schema::types::inputs::Input;
+use crate::schema::types::{computed, inputs};
 use crate::schema::writes::acting::Writing;
 use crate::schema::writes::directive::{ActionDirective, Verb};
 
@@ -29,7 +29,10 @@ pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findin
                 idle.name
             );
             let help = "name it after its stored field, or use it in `set:`, `where:`, `if:` or `expression:`";
-            findings.error(rules::KF0708, &idle.span, message, Some(help.into()));
+            let returned = writing.draft.schema.get_object(writing.field.ty.inner_named_type());
+            let name = idle.name.rsplit('.').next().unwrap_or_default();
+            let computed = returned.and_then(|object| computed::help(object, name));
+            findings.error(rules::KF0708, &idle.span, message, computed.or_else(|| Some(help.into())));
             sound = false;
         }
     }
