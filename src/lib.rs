@@ -62,6 +62,46 @@
 //!
 //! `examples/embedded/` is a whole program.
 //!
+//! # Services
+//!
+//! A field with `@resolve` is computed by a service. Its code may be the program's:
+//!
+//! ```
+//! use keyfold::service::{RefusedItem, ServiceRequest};
+//! use keyfold::{BuildError, Gateway, Request};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BuildError> {
+//! let lengths = async |request: ServiceRequest| {
+//!     let length = |item: serde_json::Value| match item["text"].as_str() {
+//!         Some(text) => Ok(text.len().into()),
+//!         None => Err(RefusedItem { code: "NO_TEXT".to_owned(), message: "There is no text.".to_owned() }),
+//!     };
+//!     request.values().into_iter().map(length).collect()
+//! };
+//! let gateway = Gateway::builder()
+//!     .schema(
+//!         r#"
+//!         extend schema @table(name: "notes", partitionKey: "PK") @service(name: "lengths")
+//!         type Note @item(keys: { PK: "NOTE#{id}" }) {
+//!           id: ID!
+//!           text: String!
+//!           length: Int @resolve(service: "lengths", requires: "text")
+//!         }
+//!         type Query { note(id: ID!): Note @find }
+//!         type Mutation { write(id: ID!, text: String!): Note! @put }
+//!         "#,
+//!     )
+//!     .in_memory()
+//!     .service("lengths", lengths)
+//!     .build()
+//!     .await?;
+//! let written = gateway.execute(Request::new(r#"mutation { write(id: 1, text: "Hello") { length } }"#)).await;
+//! assert_eq!(written.json()["data"]["write"]["length"], 5);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # A store of one's own
 //!
 //! A [`store::DataStore`] reads and writes items by plain calls. The module [`store`] has all that one needs.
@@ -77,6 +117,12 @@ pub use execute::caller::Caller;
 pub use execute::gateway::Response;
 pub use execute::request::{Request, Settings};
 pub use serve::sign_in::settings::SignInSettings as SignIn;
+
+pub mod service {
+    //! What the code of a service gets and answers.
+
+    pub use crate::execute::service::call::{RefusedItem, ServiceRequest, ServiceResult};
+}
 
 pub mod store {
     //! What a store of a program's own is made of: the trait, its calls and its items.

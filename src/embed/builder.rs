@@ -1,8 +1,10 @@
 //! What a program says of a gateway in; the gateway, or what keeps it from answering, out.
 
 use super::gateway::EmbeddedGateway;
+use super::services::OwnServices;
 use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
+use crate::execute::service::call::{ServiceRequest, ServiceResult};
 use crate::schema;
 use crate::schema::model::Model;
 use crate::schema::table::Table;
@@ -13,6 +15,7 @@ use crate::table::bulk::export_lines::{LineError, parse_line};
 use crate::table::data::error::TableError;
 use crate::table::data_store::DataStore;
 use crate::table::store::TableStore;
+use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +35,7 @@ pub struct GatewayBuilder {
     sign_in: SignInSettings,
     settings: Option<Settings>,
     limits: RequestLimits,
+    services: OwnServices,
 }
 
 /// Where the schema is.
@@ -140,6 +144,17 @@ impl GatewayBuilder {
         Self { sign_in, ..self }
     }
 
+    /// The code of the schema's service of this name (`@service` without `url:`). It gets the inputs of all objects of a
+    /// call, and gives a result for each, in their order.
+    pub fn service<Code, Answer>(mut self, name: impl Into<String>, code: Code) -> Self
+    where
+        Code: Fn(ServiceRequest) -> Answer + Send + Sync + 'static,
+        Answer: Future<Output = Vec<ServiceResult>> + Send + 'static,
+    {
+        self.services.register(name.into(), code);
+        self
+    }
+
     /// The bounds of operations, and the secret that encrypts cursors: all processes of a gateway must share it. By
     /// default, the bounds are those of `keyfold serve`, and the secret is random.
     pub fn settings(self, settings: Settings) -> Self {
@@ -154,11 +169,12 @@ impl GatewayBuilder {
 
     /// The gateway. Embedded tables that are missing are created; tables in DynamoDB must be those of the schema.
     pub async fn build(self) -> Result<EmbeddedGateway, BuildError> {
-        let Self { schema, store, items, sign_in, settings, limits } = self;
+        let Self { schema, store, items, sign_in, settings, limits, services } = self;
         let model = Arc::new(schema.ok_or(BuildError::NoSchema)?.load()?);
         let store = store.ok_or(BuildError::NoStore)?.open(&model, &items).await?;
         let authenticator = sign_in.authenticator(None)?;
-        let settings = settings.unwrap_or_else(|| Settings { cursor_key: random_key(), ..Settings::default() });
+        let mut settings = settings.unwrap_or_else(|| Settings { cursor_key: random_key(), ..Settings::default() });
+        settings.services.get_or_insert_with(|| Arc::new(services));
         let timeout = limits.request_timeout;
         let routes = |backend| mounted::routes(MountedParts { backend, authenticator, limits });
         Ok(EmbeddedGateway::new(Gateway::new(model, store, settings), routes, timeout))

@@ -16,7 +16,6 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -98,12 +97,11 @@ impl FileService {
         let mut answers: HashMap<String, Vec<FileAnswer>> =
             serde_json::from_slice(&text).map_err(|error| trouble(&error))?;
         let answers = answers.remove(&request.field).unwrap_or_default();
-        let item = |item: &RawValue| {
-            let item: Value = serde_json::from_str(item.get()).unwrap_or_default();
+        let item = |item: Value| {
             let answer = answers.iter().find(|answer| is_part(&answer.when, &item));
             answer.map_or_else(|| Err(self.none(&request.field)), result)
         };
-        Ok(ServiceAnswer { results: request.items.iter().map(|each| item(each)).collect(), bytes: 0 })
+        Ok(ServiceAnswer { results: request.values().into_iter().map(item).collect(), bytes: 0 })
     }
 
     /// What says that the file has no answer for an item.

@@ -25,6 +25,13 @@ pub struct ServiceRequest {
     pub trace: Option<String>,
 }
 
+impl ServiceRequest {
+    /// The items as values.
+    pub fn values(&self) -> Vec<Value> {
+        self.items.iter().map(|item| serde_json::from_str(item.get()).unwrap_or_default()).collect()
+    }
+}
+
 /// What a service answers.
 #[derive(Debug, Clone, Default)]
 pub struct ServiceAnswer {

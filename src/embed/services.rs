@@ -1,0 +1,51 @@
+//! The services of a program: code under the names of the schema's services. Those without code are reached by their
+//! addresses.
+
+use crate::execute::service::call::{
+    ServiceAnswer, ServiceCaller, ServiceConnector, ServiceError, ServiceRequest, ServiceResult,
+};
+use crate::schema::model::service::Service;
+use crate::serve::outbound::service::HttpServices;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+
+/// The services of a program.
+#[derive(Default)]
+pub struct OwnServices {
+    code: HashMap<String, Arc<dyn ServiceCaller>>,
+    others: HttpServices,
+}
+
+impl OwnServices {
+    /// Registers code under a name.
+    pub fn register<Code, Answer>(&mut self, name: String, code: Code)
+    where
+        Code: Fn(ServiceRequest) -> Answer + Send + Sync + 'static,
+        Answer: Future<Output = Vec<ServiceResult>> + Send + 'static,
+    {
+        self.code.insert(name, Arc::new(OwnService(code)));
+    }
+}
+
+impl ServiceConnector for OwnServices {
+    fn connect(&self, service: &Service) -> Option<Arc<dyn ServiceCaller>> {
+        self.code.get(&service.name).cloned().or_else(|| self.others.connect(service))
+    }
+}
+
+/// A service that is code.
+struct OwnService<Code>(Code);
+
+impl<Code, Answer> ServiceCaller for OwnService<Code>
+where
+    Code: Fn(ServiceRequest) -> Answer + Send + Sync,
+    Answer: Future<Output = Vec<ServiceResult>> + Send + 'static,
+{
+    fn call<'c>(&'c self, request: &'c ServiceRequest) -> BoxFuture<'c, Result<ServiceAnswer, ServiceError>> {
+        let answer = (self.0)(request.clone());
+        async move { Ok(ServiceAnswer { results: answer.await, bytes: 0 }) }.boxed()
+    }
+}
