@@ -460,6 +460,11 @@ impl<'w, 'd> Naive<'w, 'd> {
         for selected in self.document.collect(sets, &ty.name) {
             match ty.fields.get(selected.name()).map(|field| &field.kind) {
                 Some(FieldKind::Stored(_)) => needs.push(selected.name().to_owned()),
+                Some(FieldKind::Computed(_)) => {
+                    needs.extend(
+                        self.world.rules.computed(&ty.name, selected.name()).expect("a computed field").fields(),
+                    );
+                }
                 Some(FieldKind::Find(find)) => {
                     needs.extend(self.parent_fields(ty, find, &self.document.arguments(selected.fields[0])));
                 }
