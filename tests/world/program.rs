@@ -34,7 +34,7 @@ pub fn program(rng: &mut fastrand::Rng, weather: Weather) -> Vec<Step> {
     // A world has few kinds of work, so that they meet.
     let mut later = fastrand::Rng::with_seed(rng.get_seed().rotate_left(17));
     let mut kinds: Vec<u8> = (0..rng.usize(1..=3)).map(|_| rng.u8(Work::FIRST)).collect();
-    if later.u8(..6) == 0 {
+    if later.u8(..4) == 0 {
         let place = later.usize(..kinds.len());
         kinds[place] = later.u8(Work::LATER);
     }
