@@ -144,8 +144,8 @@ impl GatewayBuilder {
         Self { sign_in, ..self }
     }
 
-    /// The code of the schema's service of this name (`@service` without `url:`). It gets the inputs of all objects of a
-    /// call, and gives a result for each, in their order.
+    /// The code of the schema's service of this name (`@service` without `url:`). It gets the inputs of all objects of
+    /// a call, and gives a result for each, in their order.
     pub fn service<Code, Answer>(mut self, name: impl Into<String>, code: Code) -> Self
     where
         Code: Fn(ServiceRequest) -> Answer + Send + Sync + 'static,

@@ -13,7 +13,6 @@ pub mod connection;
 pub mod console;
 pub mod documents;
 pub mod endpoint;
-pub mod freed_memory;
 pub mod http;
 pub mod lambda;
 pub mod listener;

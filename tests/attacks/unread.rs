@@ -1,11 +1,12 @@
 //! Clients that ask for large responses and read none of them, or a little now and then.
 
-use super::attack::{Target, answer, operation, post, text_frame, upgrade};
+use super::attack::{Target, answer, operation, post, resident, text_frame, upgrade};
 use super::machine::limits;
 use super::process;
 use super::server::Server;
 use futures_util::future::join_all;
 use keyfold::serve::settings::{RequestLimits, SharedLimits};
+use serde_json::Value;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -146,4 +147,43 @@ async fn clients_at_one_address_that_read_get_all_that_was_read_for_them() {
     };
     let answered = join_all((0..16).map(|_| client())).await;
     assert_eq!(answered, [(200, true); 16]);
+}
+
+const LIST: &str = r#"
+extend schema @table(name: "notes", partitionKey: "pk", sortKey: "sk")
+type Note @item(keys: { pk: "NOTES", sk: "{id}" }) { id: ID! text: String }
+type Query { notes: [Note!]! @find(max: 20000) }
+"#;
+
+/// Many small objects fill an allocator with blocks that lie between others, so that nothing at its end can go back.
+#[tokio::test]
+async fn what_large_answers_have_freed_goes_back_to_the_system() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("schema.graphql"), LIST).unwrap();
+    std::fs::create_dir(directory.path().join("samples")).unwrap();
+    let note = |id: usize| {
+        format!(
+            "{{\"Item\":{{\"pk\":{{\"S\":\"NOTES\"}},\"sk\":{{\"S\":\"{id:05}\"}},\"text\":{{\"S\":\"a note\"}}}}}}\n"
+        )
+    };
+    std::fs::write(directory.path().join("samples/notes.jsonl"), (0..10_000).map(note).collect::<String>()).unwrap();
+    let command = process::keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]);
+    let server = Server::dev_by(command, directory);
+    let ask = async || {
+        let answer = server.ask("{ notes { id text } }", Value::Null).await;
+        answer.body["data"]["notes"].as_array().unwrap_or_else(|| panic!("{answer:?}")).len()
+    };
+    assert_eq!(ask().await, 10_000);
+    sleep(Duration::from_secs(4)).await;
+    let before = resident(server.process.id());
+    for _ in 0..2 {
+        assert_eq!(join_all((0..16).map(|_| ask())).await, [10_000; 16]);
+    }
+    let grown = resident(server.process.id()).saturating_sub(before);
+    let mut left = grown;
+    for _ in 0..20 {
+        sleep(Duration::from_millis(500)).await;
+        left = left.min(resident(server.process.id()).saturating_sub(before));
+    }
+    assert!(left <= grown / 2, "of {} kB, {} kB stay", grown >> 10, left >> 10);
 }

@@ -3,6 +3,7 @@
 //! [`current_gateway`] is the gateway that serves, [`request_summary`] learns which operations a request runs.
 
 pub mod current_gateway;
+pub mod freed_memory;
 pub mod request_summary;
 
 use crate::execute::gateway::Response;

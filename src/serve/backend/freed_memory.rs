@@ -4,7 +4,7 @@
 //! answers of 10,000 objects, a process kept 80 MB of which it used 20 (docs/performance.md). `malloc_trim` gives back
 //! every free page. It takes milliseconds, so it runs once such answers have ended, and on a thread of its own.
 
-use super::backend::current_gateway::CurrentGateway;
+use super::current_gateway::CurrentGateway;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::spawn_blocking;
