@@ -2,7 +2,7 @@
 //! the service.
 
 use crate::schema::model::service::Resolution;
-use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::model::{Field, FieldKind, Model, ObjectType, Stored};
 use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable::{Selection, SelectionSet};
@@ -53,7 +53,7 @@ fn field_schema(model: &Model, (ty, field, resolution): (&ObjectType, &Field, &R
         "required": ["code", "message"],
         "properties": { "code": { "type": "string" }, "message": { "type": "string" } },
     });
-    let data = value(model, &field.ty, &resolution.kind);
+    let data = value(model, (&field.ty, &resolution.kind), &[]);
     let result = json!({ "oneOf": [
         { "type": "object", "required": ["data"], "properties": { "data": data } },
         { "type": "object", "required": ["error"], "properties": { "error": error } },
@@ -99,13 +99,18 @@ fn add_selected(model: &Model, set: &SelectionSet, properties: &mut Map<String, 
 }
 
 /// A declared value.
-fn value(model: &Model, ty: &Type, kind: &ValueType) -> Value {
+fn value(model: &Model, (ty, kind): (&Type, &ValueType), within: &[&str]) -> Value {
     let inner = match kind.embedded().and_then(|name| model.types.get(name)) {
+        // A type within itself has no end.
+        Some(object) if within.contains(&object.name.as_str()) => json!({ "type": "object" }),
         None => leaf(model, ty.inner_named_type()),
         Some(object) => {
             let stored = object.fields.values().filter_map(|field| Some((field, object.stored(&field.name)?)));
-            let fields: Map<String, Value> =
-                stored.map(|(field, stored)| (field.name.clone(), value(model, &field.ty, &stored.value))).collect();
+            let within: Vec<&str> = within.iter().copied().chain([object.name.as_str()]).collect();
+            let member = |(field, stored): (&Field, &Stored)| {
+                (field.name.clone(), value(model, (&field.ty, &stored.value), &within))
+            };
+            let fields: Map<String, Value> = stored.map(member).collect();
             json!({ "type": "object", "properties": fields, "additionalProperties": false })
         }
     };

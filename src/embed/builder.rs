@@ -76,6 +76,9 @@ pub enum BuildError {
     /// Items are for a table that the schema does not have.
     #[error("the schema has no table {0}")]
     NoTable(String),
+    /// Code is for a service that the schema does not have.
+    #[error("the schema has no service {0}")]
+    NoService(String),
     /// Items are given for tables that are not embedded.
     #[error("items are for embedded tables only")]
     ItemsElsewhere,
@@ -173,7 +176,13 @@ impl GatewayBuilder {
         let model = Arc::new(schema.ok_or(BuildError::NoSchema)?.load()?);
         let store = store.ok_or(BuildError::NoStore)?.open(&model, &items).await?;
         let authenticator = sign_in.authenticator(None)?;
-        let mut settings = settings.unwrap_or_else(|| Settings { cursor_key: random_key(), ..Settings::default() });
+        let mut settings = settings.unwrap_or_default();
+        if settings.cursor_key.is_empty() {
+            settings.cursor_key = random_key();
+        }
+        if let Some(name) = services.names().find(|name| model.services.iter().all(|service| service.name != **name)) {
+            return Err(BuildError::NoService(name.clone()));
+        }
         settings.services.get_or_insert_with(|| Arc::new(services));
         let timeout = limits.request_timeout;
         let routes = |backend| mounted::routes(MountedParts { backend, authenticator, limits });

@@ -2,7 +2,7 @@
 //! addresses.
 
 use crate::execute::service::call::{
-    ServiceAnswer, ServiceCaller, ServiceConnector, ServiceError, ServiceRequest, ServiceResult,
+    ServiceAnswer, ServiceCaller, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest, ServiceResult,
 };
 use crate::schema::model::service::Service;
 use crate::serve::outbound::service::HttpServices;
@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::collections::HashMap;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 /// The services of a program.
@@ -30,6 +31,13 @@ impl OwnServices {
     }
 }
 
+impl OwnServices {
+    /// The names for which there is code.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.code.keys()
+    }
+}
+
 impl ServiceConnector for OwnServices {
     fn connect(&self, service: &Service) -> Option<Arc<dyn ServiceCaller>> {
         self.code.get(&service.name).cloned().or_else(|| self.others.connect(service))
@@ -45,7 +53,12 @@ where
     Answer: Future<Output = Vec<ServiceResult>> + Send + 'static,
 {
     fn call<'c>(&'c self, request: &'c ServiceRequest) -> BoxFuture<'c, Result<ServiceAnswer, ServiceError>> {
-        let answer = (self.0)(request.clone());
-        async move { Ok(ServiceAnswer { results: answer.await, bytes: 0 }) }.boxed()
+        let answer = async move { (self.0)(request.clone()).await };
+        // What goes wrong in the code of a service is an error at its fields.
+        let answer = AssertUnwindSafe(answer).catch_unwind().map(|answer| match answer {
+            Ok(results) => Ok(ServiceAnswer { results, bytes: 0 }),
+            Err(_) => Err(ServiceError::new(ServiceErrorKind::Unavailable, "the code of the service panicked")),
+        });
+        answer.boxed()
     }
 }

@@ -16,6 +16,8 @@ type Person @item(keys: { PK: "PERSON", SK: "P#{id}" }) {
   teamId: ID
   partner: Partner @find(where: { id: "{id}" })
   team: Team @find(where: { id: "{teamId}" })
+  links: [Link!]! @find(where: { personId: "{id}" })
+  teams(first: Int): TeamConnection! @find(through: "links.team")
 }
 type Partner @item(keys: { PK: "PARTNER#{id}", SK: "PARTNER" }) {
   id: ID!
@@ -26,6 +28,12 @@ type Team @item(keys: { PK: "TEAM#{id}", SK: "TEAM" }) {
   id: ID!
   notes: [Note!]! @find
 }
+type Link @item(keys: { PK: "LINKS#{personId}", SK: "L#{teamId}" }) {
+  personId: ID!
+  teamId: ID!
+  team: Team @find
+}
+type TeamConnection { nodes: [Team!]! pageInfo: PageInfo! }
 type Thing @item(keys: { PK: "THING#{owner}", SK: "T#{id}" }) { owner: ID! id: ID! }
 type Note @item(keys: { PK: "NOTES", SK: "N#{id}" }) { id: ID! }
 type Query {
@@ -47,6 +55,10 @@ async fn read(people: &[(&str, Option<&str>)], operation: &str) -> (Value, Vec<(
         json!({ "PK": text("NOTES"), "SK": text("N#1") }),
         json!({ "PK": text("TEAM#t"), "SK": text("TEAM") }),
     ];
+    for link in 0..60 {
+        items.push(json!({ "PK": text("LINKS#x"), "SK": text(&format!("L#t{link:02}")) }));
+        items.push(json!({ "PK": text(&format!("TEAM#t{link:02}")), "SK": text("TEAM") }));
+    }
     for (id, team) in people {
         let mut person = json!({ "PK": text("PERSON"), "SK": text(&format!("P#{id}")) });
         team.iter().for_each(|team| person["teamId"] = text(team));
@@ -83,4 +95,14 @@ async fn an_object_whose_key_has_no_value_has_nothing_below() {
     let (data, calls) = read(&[("a", None)], operation).await;
     assert_eq!(data, json!({ "people": [{ "team": null }] }));
     assert_eq!(calls.len(), 1, "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_page_of_a_missing_object_is_not_filled_up() {
+    let operation = "{ person(id: \"x\") { teams(first: 10) { nodes { id } } } }";
+    let (data, calls) = read(&[("x", None)], operation).await;
+    assert_eq!(data["person"]["teams"]["nodes"].as_array().unwrap().len(), 10);
+    let (data, of_nobody) = read(&[], operation).await;
+    assert_eq!(data, json!({ "person": null }));
+    assert!(of_nobody.len() <= calls.len(), "{of_nobody:?} in place of {calls:?}");
 }

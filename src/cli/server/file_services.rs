@@ -106,7 +106,8 @@ impl FileService {
 
     /// What says that the file has no answer for an item.
     fn none(&self, field: &str) -> RefusedItem {
-        let message = format!("{} has no answer of {field} for this object.", self.path.display());
+        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let message = format!("services/{file} has no answer of {field} for this object.");
         RefusedItem { code: "NO_ANSWER".to_owned(), message }
     }
 }

@@ -160,6 +160,10 @@ fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &[Tab
             continue;
         }
         for row in 0..state.len(space) {
+            // Below what is missing nothing is read, so nothing says that a link is dangling.
+            if state.is_below_missing(page, (space, row)) {
+                continue;
+            }
             if let (ItemState::Absent, ItemState::Item(link)) =
                 (state.found(last, space, row), state.found(page, space, row))
                 && let Some(key) = key_of(&tables[of.table], link)

@@ -24,9 +24,16 @@ struct State {
     /// When a call may try again; `None` while calls are made.
     opens: Option<Instant>,
     pause: Duration,
+    /// Whether a call tries again. The failures of calls that began before do not count then.
+    tries: bool,
 }
 
 impl Circuit {
+    /// Whether it is open, so that a call need not wait for its turn.
+    pub fn is_open(&self, now: Instant) -> bool {
+        self.state().opens.is_some_and(|opens| now < opens)
+    }
+
     /// Whether a call may be made now. When the pause has ended, the first call may, and others wait for its outcome
     /// for another pause.
     pub fn lets_through(&self, now: Instant) -> bool {
@@ -36,6 +43,7 @@ impl Circuit {
             Some(opens) if now < opens => false,
             Some(_) => {
                 state.opens = Some(now + state.pause);
+                state.tries = true;
                 true
             }
         }
@@ -49,11 +57,14 @@ impl Circuit {
     /// A call was not answered. Gives whether that has opened the circuit.
     pub fn failed(&self, now: Instant) -> bool {
         let mut state = self.state();
+        let was_open = state.opens.is_some();
+        if was_open && !std::mem::take(&mut state.tries) {
+            return false;
+        }
         state.failures = state.failures.saturating_add(1);
         if state.failures < FAILURES {
             return false;
         }
-        let was_open = state.opens.is_some();
         state.pause = if was_open { (state.pause * 2).min(LONGEST_PAUSE) } else { FIRST_PAUSE };
         state.opens = Some(now + state.pause);
         !was_open

@@ -61,7 +61,8 @@ impl GuardedService {
         deadline: Instant,
     ) -> (Result<ServiceAnswer, ServiceError>, ServiceCallReport) {
         let (began, mut attempts) = (Instant::now(), 0);
-        let answer = self.answer(request, deadline.min(began + self.declared.timeout), &mut attempts).await;
+        let ends = deadline.min(began + self.declared.timeout);
+        let answer = self.answer(request, (began, ends), &mut attempts).await;
         let report = ServiceCallReport {
             service: self.declared.name.clone(),
             field: request.field.clone(),
@@ -77,7 +78,7 @@ impl GuardedService {
     async fn answer(
         &self,
         request: &ServiceRequest,
-        ends: Instant,
+        (began, ends): (Instant, Instant),
         attempts: &mut u32,
     ) -> Result<ServiceAnswer, ServiceError> {
         let name = &self.declared.name;
@@ -89,23 +90,32 @@ impl GuardedService {
             let detail = format!("{name} does not answer within {:?}", self.declared.timeout);
             ServiceError::new(ServiceErrorKind::Timeout, detail)
         };
+        let left_alone = || {
+            let detail = format!("{name} has not answered lately, so it is left alone for a while");
+            ServiceError::new(ServiceErrorKind::Unavailable, detail)
+        };
+        if self.circuit.is_open(Instant::now()) {
+            return Err(left_alone());
+        }
         let place = timeout_at(ends, self.places.acquire()).await;
         let Ok(Ok(_place)) = place else {
             let detail = format!("{} calls of {name} are in flight", self.declared.in_flight);
             return Err(ServiceError::new(ServiceErrorKind::Timeout, detail));
         };
+        let has_whole_time = ends >= began + self.declared.timeout;
         let most = if self.declared.idempotent { ATTEMPTS } else { 1 };
         let mut pause = FIRST_PAUSE;
         loop {
             if !self.circuit.lets_through(Instant::now()) {
-                let detail = format!("{name} has not answered lately, so it is left alone for a while");
-                return Err(ServiceError::new(ServiceErrorKind::Unavailable, detail));
+                return Err(left_alone());
             }
             *attempts += 1;
             let answer = timeout_at(ends, caller.call(request)).await.unwrap_or_else(|_| Err(late()));
             let answer = answer.and_then(|answer| checked(answer, request, self.declared.max_bytes));
             let failed = answer.as_ref().err().map(|error| error.kind);
             match failed {
+                // The request's own time was over.
+                Some(ServiceErrorKind::Timeout) if !has_whole_time => {}
                 Some(ServiceErrorKind::Unavailable | ServiceErrorKind::Timeout) => {
                     if self.circuit.failed(Instant::now()) {
                         tracing::warn!(service = name, "the service does not answer, so it is left alone for a while");

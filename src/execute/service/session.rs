@@ -107,18 +107,28 @@ pub type ServiceOutcome = Result<Arc<Value>, Arc<Failure>>;
 /// The calls of one request.
 pub struct ServiceSession {
     loader: Loader<ServiceInput, ServiceOutcome, Calls>,
+    /// How many bytes of inputs and answers still fit.
+    room: Arc<AtomicU64>,
     reports: Arc<Mutex<Vec<ServiceCallReport>>>,
 }
 
 impl ServiceSession {
-    /// No calls yet. They end at the deadline; their answers have at most these bytes together.
+    /// No calls yet. They end at the deadline; their inputs and answers have at most these bytes together.
     pub fn new(services: Arc<Services>, deadline: Instant, max_bytes: u64) -> Self {
         let reports = Arc::<Mutex<Vec<ServiceCallReport>>>::default();
-        let room = AtomicU64::new(max_bytes);
-        let calls = Calls { services, deadline, room, reports: reports.clone() };
+        let room = Arc::new(AtomicU64::new(max_bytes));
+        let calls = Calls { services, deadline, room: room.clone(), reports: reports.clone() };
         // All inputs of a wave are one batch, which is split by field.
         let loader = Loader::new(calls).with_max_batch_size(usize::MAX).with_yield_count(1);
-        Self { loader, reports }
+        Self { loader, room, reports }
+    }
+
+    /// Takes room for an input.
+    pub fn admit(&self, input: &str) -> Result<(), Arc<Failure>> {
+        take(&self.room, input.len()).map_err(|_| {
+            let message = "The operation gives services too much. Ask for smaller pages.";
+            Failure::new(ErrorCode::LimitExceeded, message)
+        })
     }
 
     /// The outcomes of inputs.
@@ -137,7 +147,7 @@ struct Calls {
     services: Arc<Services>,
     deadline: Instant,
     /// How many bytes of answers still fit.
-    room: AtomicU64,
+    room: Arc<AtomicU64>,
     reports: Arc<Mutex<Vec<ServiceCallReport>>>,
 }
 
@@ -181,13 +191,18 @@ impl Calls {
 
     /// The answer, if the request still has room for it.
     fn with_room(&self, answer: ServiceAnswer) -> Result<ServiceAnswer, ServiceError> {
-        let bytes = u64::try_from(answer.bytes).unwrap_or(u64::MAX);
-        let taken = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes));
-        taken.map(|_| answer).map_err(|room| {
+        let bytes = answer.bytes;
+        take(&self.room, bytes).map(|()| answer).map_err(|room| {
             let detail = format!("the request has room for {room} bytes of answers, and this one has {bytes}");
             ServiceError::new(ServiceErrorKind::TooLarge, detail)
         })
     }
+}
+
+/// Takes bytes of a room. Fails with what is left if they do not fit.
+fn take(room: &AtomicU64, bytes: usize) -> Result<(), u64> {
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes)).map(|_| ())
 }
 
 /// The outcome of one result. The message for the caller is the service's own.

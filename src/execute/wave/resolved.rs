@@ -11,8 +11,13 @@ use crate::execute::values::stored_values::stored_field;
 use crate::plan::tree::{ServiceCall, ServiceCallId};
 use crate::schema::model::FieldKind;
 use crate::table::data::attribute::Item;
+use crate::table::retry::sparse_lines::SparseLines;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::Arc;
+
+/// The lines of values that do not fit.
+static LINES: SparseLines<()> = SparseLines::new();
 
 /// What one row asks for.
 enum RowInput {
@@ -33,7 +38,7 @@ pub async fn call_services(
     let Some(session) = context.services else { return Vec::new() };
     let calls = state.plan().calls.iter().enumerate().filter(|(_, call)| call.wave == wave);
     let asked: Vec<(ServiceCallId, Vec<RowInput>)> =
-        calls.map(|(id, call)| (id, row_inputs(context, state, call))).collect();
+        calls.map(|(id, call)| (id, row_inputs(context, state, session, call))).collect();
     if asked.is_empty() {
         return Vec::new();
     }
@@ -69,7 +74,12 @@ async fn values(
 }
 
 /// What each row of a call asks for.
-fn row_inputs(context: &ExecutionContext<'_>, state: &ReadState<'_>, call: &ServiceCall) -> Vec<RowInput> {
+fn row_inputs(
+    context: &ExecutionContext<'_>,
+    state: &ReadState<'_>,
+    session: &ServiceSession,
+    call: &ServiceCall,
+) -> Vec<RowInput> {
     let arguments = match call.arguments.map(|arguments| state.arguments().values(arguments)).transpose() {
         Ok(arguments) => arguments.cloned(),
         Err(why) => return (0..state.len(call.space)).map(|_| RowInput::Failed(why.clone())).collect(),
@@ -79,14 +89,25 @@ fn row_inputs(context: &ExecutionContext<'_>, state: &ReadState<'_>, call: &Serv
     let (trace, max) = (context.trace.map(TraceContext::to_text), call.max);
     let field = FieldRequest { service: call.service, field: call.coordinate.clone(), arguments, caller, trace, max };
     let field = Arc::new(field);
+    // Equal objects give one input.
+    let mut known: HashSet<Arc<str>> = HashSet::new();
+    let mut admitted = |json: String| match known.get(json.as_str()) {
+        Some(same) => Ok(same.clone()),
+        None => session.admit(&json).map(|()| {
+            let item: Arc<str> = json.into();
+            known.insert(item.clone());
+            item
+        }),
+    };
     let input = |row| match is_asked(state, call, row) {
         Ok(false) => RowInput::Absent,
         Err(why) => RowInput::Failed(why),
-        Ok(true) => match required_json(context, state, &call.requires, (call.space, row)) {
-            Ok(json) => RowInput::Input(ServiceInput { call: field.clone(), item: json.into(), place: row }),
+        Ok(true) => match required_json(context, state, &call.requires, (call.space, row)).and_then(&mut admitted) {
+            Ok(item) => RowInput::Input(ServiceInput { call: field.clone(), item, place: row }),
             Err(why) => RowInput::Failed(why),
         },
     };
+    context.work.add(state.len(call.space));
     (0..state.len(call.space)).map(input).collect()
 }
 
@@ -118,12 +139,10 @@ fn kept(context: &ExecutionContext<'_>, call: &ServiceCall, value: &Value) -> Re
     match stored_field(context.model, &field.ty, &resolution.kind, value) {
         Ok(attribute) => Ok(attribute.map(|attribute| Arc::new(Item::from_iter([(call.field.clone(), attribute)])))),
         Err(unfit) => {
-            tracing::warn!(
-                field = call.coordinate,
-                at = unfit.field,
-                detail = unfit.message,
-                "a service's value does not fit"
-            );
+            if let Some(others) = LINES.take_line(()) {
+                let others = (others > 0).then_some(others);
+                tracing::warn!(field = call.coordinate, at = unfit.field, others, "a service's value does not fit");
+            }
             Err(Failure::new(ErrorCode::Internal, format!("The service's value does not fit the type {}.", field.ty)))
         }
     }

@@ -36,8 +36,10 @@ pub fn read_services(
     let reading = Reading { text, environment };
     for directive in schema.schema_definition.directives.iter().filter(|directive| directive.name == "service") {
         let Some(name) = self::text(directive, "name") else { continue };
-        if name.value.is_empty() {
-            findings.error(rules::KF1101, &name.span, "a service needs a name".to_owned(), None);
+        if !is_name(&name.value) {
+            let message = format!("`{}` is no name of a service", name.value);
+            let help = "write letters, digits, `-` and `_`".to_owned();
+            findings.error(rules::KF1101, &name.span, message, Some(help));
         }
         if services.iter().any(|known| known.name == name.value) {
             let message = format!("the schema declares the service `{}` twice", name.value);
@@ -52,7 +54,7 @@ pub fn read_services(
 fn service(reading: &Reading<'_>, directive: &Node<Directive>, name: String, findings: &mut Findings) -> Service {
     let claims = argument(directive, "claims").map(items).unwrap_or_default();
     let claims: Vec<String> = claims.iter().filter_map(|claim| claim.as_str()).map(str::to_owned).collect();
-    let secret = text(directive, "secret").and_then(|written| expanded(reading, &written, findings));
+    let secret = text(directive, "secret").and_then(|written| secret(reading, &written, findings));
     if !claims.is_empty() && secret.is_none() && argument(directive, "secret").is_none() {
         let message = format!("`{name}` gets claims of callers, but its calls are not signed");
         let help = format!(
@@ -86,16 +88,34 @@ fn expanded(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings
     }
 }
 
-/// An address of HTTP or HTTPS.
+/// Whether a text is a name: it is also that of a file of answers.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+/// What calls are signed with. An empty text would sign what anybody can sign.
+fn secret(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings) -> Option<String> {
+    let text = expanded(reading, written, findings)?;
+    if text.is_empty() {
+        let help = "give it a long random text by a variable of the environment".to_owned();
+        findings.error(rules::KF1101, &written.span, "the secret is empty".to_owned(), Some(help));
+    }
+    Some(text)
+}
+
+/// An address of HTTP or HTTPS, as it is sent. A mistake does not show the values of variables.
 fn address(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings) -> Option<String> {
     let text = expanded(reading, written, findings)?;
-    let is_address =
-        Url::parse(&text).is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.host().is_some());
-    if !is_address {
-        let message = format!("`{text}` is not an address of HTTP or HTTPS");
+    let is_plain = |url: &Url| {
+        let has_host = ["http", "https"].contains(&url.scheme()) && url.host().is_some();
+        has_host && url.username().is_empty() && url.password().is_none()
+    };
+    let address = Url::parse(&text).ok().filter(is_plain);
+    if address.is_none() {
+        let message = format!("`{}` is not an address of HTTP or HTTPS without a password", written.value);
         findings.error(rules::KF1101, &written.span, message, Some("write `https://pricing.example/`".to_owned()));
     }
-    is_address.then_some(text)
+    address.map(String::from)
 }
 
 /// A time such as `2s` or `500ms`.

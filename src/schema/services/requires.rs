@@ -54,7 +54,7 @@ fn required(
             return None;
         }
     };
-    match unfit(types, &set) {
+    match unfit((types, api), &set) {
         None => Some(set),
         Some(message) => {
             findings.error(rules::KF1103, &written.span, message, None);
@@ -64,20 +64,24 @@ fn required(
 }
 
 /// What a service cannot be given.
-fn unfit(types: &IndexMap<String, ObjectType>, set: &SelectionSet) -> Option<String> {
+fn unfit(schema: (&IndexMap<String, ObjectType>, &Valid<Schema>), set: &SelectionSet) -> Option<String> {
+    let (types, api) = schema;
+    // An object of an interface is of one of its types.
+    let is_meant = |ty: &&ObjectType| ty.name == set.ty.as_str() || api.is_subtype(&set.ty, &ty.name);
     set.selections.iter().find_map(|selection| match selection {
         Selection::Field(field) => {
-            let own = types.get(set.ty.as_str()).and_then(|ty| ty.fields.get(field.name.as_str()));
+            let is_resolved = |ty: &&ObjectType| {
+                let own = ty.fields.get(field.name.as_str());
+                own.is_some_and(|own| matches!(own.kind, FieldKind::Resolved(_)))
+            };
             let variable = || field.arguments.iter().find_map(|argument| variable(&argument.value));
-            match own.map(|own| &own.kind) {
-                Some(FieldKind::Resolved(_)) => {
-                    Some(format!("`{}.{}` is itself computed by a service", set.ty, field.name))
-                }
+            match types.values().filter(is_meant).find(is_resolved) {
+                Some(ty) => Some(format!("`{}.{}` is itself computed by a service", ty.name, field.name)),
                 _ if let Some(name) = variable() => Some(format!("`${name}` is a variable, which no operation sets")),
-                _ => unfit(types, &field.selection_set),
+                _ => unfit(schema, &field.selection_set),
             }
         }
-        Selection::InlineFragment(fragment) => unfit(types, &fragment.selection_set),
+        Selection::InlineFragment(fragment) => unfit(schema, &fragment.selection_set),
         Selection::FragmentSpread(spread) => {
             Some(format!("`...{}` is a fragment, which nothing defines", spread.fragment_name))
         }

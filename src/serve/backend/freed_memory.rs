@@ -12,8 +12,10 @@ use tokio::time::{MissedTickBehavior, interval};
 
 /// How often it is looked at what operations hold.
 const EVERY: Duration = Duration::from_secs(1);
-/// As many bytes that large operations have freed are worth the work.
+/// As many bytes that large operations have freed are worth the work, once they have ended.
 const MUCH: u64 = 16 << 20;
+/// As many are worth it while others run.
+const VERY_MUCH: u64 = 1 << 30;
 
 /// Gives freed memory back whenever large operations have freed much and none has freed anything for a second.
 pub async fn give_back(gateway: Arc<CurrentGateway>) {
@@ -25,7 +27,8 @@ pub async fn give_back(gateway: Arc<CurrentGateway>) {
         let freed = gateway.get().freed_bytes();
         // Another gateway counts anew.
         given_back = if freed < before { 0 } else { given_back };
-        if freed == before && freed - given_back >= MUCH {
+        let waiting = freed - given_back;
+        if (freed == before && waiting >= MUCH) || waiting >= VERY_MUCH {
             given_back = freed;
             let _ = spawn_blocking(trim).await;
         }

@@ -129,7 +129,7 @@ fn result(result: Value) -> ServiceResult {
         message: "A service that computes the field gave a result that cannot be used.".to_owned(),
     };
     let Value::Object(mut result) = result else { return Err(unreadable()) };
-    match (result.remove("data"), result.get("error")) {
+    match (result.remove("data"), result.get("error").filter(|error| !error.is_null())) {
         (Some(data), None) => Ok(data),
         (None | Some(Value::Null), Some(error)) => {
             let text = |name: &str| error.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -156,13 +156,13 @@ mod tests {
     #[test]
     fn a_result_of_another_form_fails_alone() {
         let body =
-            br#"{"results":[{"data":1},{"data":null},{"error":{"code":"X","message":"No."}},7,{},{"error":"x"}]}"#;
+            br#"{"results":[{"data":1},{"data":null},{"error":{"code":"X","message":"No."}},7,{},{"error":"x"},{"data":1,"error":null}]}"#;
         let ServiceAnswer { results, bytes } = read(body).unwrap();
         assert_eq!(bytes, body.len());
         let codes: Vec<Option<&str>> =
             results.iter().map(|result| result.as_ref().err().map(|refused| refused.code.as_str())).collect();
         let unreadable = Some("UNREADABLE");
-        assert_eq!(codes, [None, None, Some("X"), unreadable, unreadable, unreadable]);
+        assert_eq!(codes, [None, None, Some("X"), unreadable, unreadable, unreadable, None]);
         for garbage in ["", "[]", "{}", r#"{"results":{}}"#, r#"{"results":[]"#] {
             assert_eq!(read(garbage.as_bytes()).unwrap_err().kind, ServiceErrorKind::Unreadable, "{garbage}");
         }

@@ -109,15 +109,22 @@ impl ReadState<'_> {
             return Some(ItemState::Absent);
         }
         // A missing object has nothing below it. While it is being read, what is below it may be read at the same time.
-        let (mut below, mut above) = (read, read.parent);
+        self.missing_above(id, (read.space, row))
+    }
+
+    /// Whether an object around a row of a read is missing, or could not be read.
+    pub fn is_below_missing(&self, id: ReadId, row: (SpaceId, usize)) -> bool {
+        self.missing_above(id, row).is_some()
+    }
+
+    /// The state of the nearest object around a row of a read that is missing or could not be read.
+    fn missing_above(&self, id: ReadId, (space, row): (SpaceId, usize)) -> Option<ItemState> {
+        let mut above = self.plan.reads[id].parent;
         while let Some(parent) = above {
-            let outer = &self.plan.reads[parent];
-            // What was read after its parent is itself missing where the parent is.
-            let is_implied = !std::ptr::eq(below, read) && below.wave > outer.wave;
-            match (!is_implied).then(|| self.found(parent, read.space, row)) {
-                Some(ItemState::Absent) if self.is_known(Holder::Read(parent)) => return Some(ItemState::Absent),
-                Some(ItemState::Failed(failure)) => return Some(ItemState::Failed(failure.clone())),
-                _ => (below, above) = (outer, outer.parent),
+            match self.found(parent, space, row) {
+                ItemState::Absent if self.is_known(Holder::Read(parent)) => return Some(ItemState::Absent),
+                ItemState::Failed(failure) => return Some(ItemState::Failed(failure.clone())),
+                _ => above = self.plan.reads[parent].parent,
             }
         }
         None
