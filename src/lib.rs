@@ -137,7 +137,9 @@ pub mod store {
     pub use crate::table::retry::budget::RetryBudget;
 }
 
+// The docs of its arguments are the texts of `--help`.
 #[doc(hidden)]
+#[allow(rustdoc::bare_urls, rustdoc::invalid_html_tags)]
 pub mod cli;
 #[doc(hidden)]
 pub mod embed;
