@@ -28,10 +28,10 @@ type Team @item(keys: { PK: "TEAM#{id}", SK: "TEAM" }) {
   id: ID!
   notes: [Note!]! @find
 }
-type Link @item(keys: { PK: "LINKS#{personId}", SK: "L#{teamId}" }) {
+type Link @item(keys: { PK: "LINKS#{personId}", SK: "L#{to}" }) {
   personId: ID!
-  teamId: ID!
-  team: Team @find
+  to: ID!
+  team: Team @find(where: { id: "{to}" })
 }
 type TeamConnection { nodes: [Team!]! pageInfo: PageInfo! }
 type Thing @item(keys: { PK: "THING#{owner}", SK: "T#{id}" }) { owner: ID! id: ID! }
