@@ -1,5 +1,4 @@
-//! A model in; out, what each service gets and answers, as JSON Schema (draft 2020-12): for the tools of whoever writes
-//! the service.
+//! A model in; JSON Schema (draft 2020-12) of what each service gets and answers out. Authors of services use it.
 
 use crate::schema::model::service::Resolution;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, Stored};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::fmt::{Debug, Display, Formatter};
 use std::sync::Arc;
 
-/// What a service gets. As JSON, it is the body of the request.
+/// A service gets this, as JSON in the body of a request.
 #[derive(Debug, Clone, Serialize)]
 pub struct ServiceRequest {
     /// The coordinate of the field: `Order.total`.

@@ -32,8 +32,6 @@ pub struct ServiceCallReport {
     pub field: String,
     /// How many objects it was for.
     pub items: usize,
-    /// When it began.
-    pub began: Instant,
     /// How long it took, with all attempts.
     pub lasted: Duration,
     /// The attempts; 0 if it was not sent.
@@ -49,11 +47,6 @@ impl GuardedService {
         Self { declared, caller, places, circuit: Circuit::default() }
     }
 
-    /// As the schema declares it.
-    pub fn declared(&self) -> &Service {
-        &self.declared
-    }
-
     /// Makes a call, until its time or the request's has ended.
     pub async fn call(
         &self,
@@ -67,7 +60,6 @@ impl GuardedService {
             service: self.declared.name.clone(),
             field: request.field.clone(),
             items: request.items.len(),
-            began,
             lasted: began.elapsed(),
             attempts,
             failure: answer.as_ref().err().map(|error| error.kind),

@@ -108,7 +108,7 @@ impl ReadState<'_> {
         if self.is_behind(id, read.space, row) || self.refusals.is_unneeded(id) || is_refused() {
             return Some(ItemState::Absent);
         }
-        // A missing object has nothing below it. While it is being read, what is below it may be read at the same time.
+        // Nothing is below a missing object. Reads for both may run at the same time.
         self.missing_above(id, (read.space, row))
     }
 
