@@ -1,9 +1,10 @@
 //! A model in; JSON Schema (draft 2020-12) of what each service gets and answers out. Authors of services use it.
 
-use crate::schema::model::service::Resolution;
+use crate::schema::model::service::{MutationCall, Resolution};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, Stored};
 use crate::schema::scalar::value_type::ValueType;
-use apollo_compiler::ast::Type;
+use apollo_compiler::Node;
+use apollo_compiler::ast::{InputValueDefinition, Type};
 use apollo_compiler::executable::{Selection, SelectionSet};
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Map, Value, json};
@@ -16,6 +17,9 @@ pub fn service_schemas(model: &Model) -> Value {
         for (ty, field, resolution) in resolved(model).filter(|(.., resolution)| resolution.service == position) {
             fields.insert(format!("{}.{}", ty.name, field.name), field_schema(model, (ty, field, resolution)));
         }
+        for (coordinate, call) in calls(model).filter(|(_, call)| call.service == position) {
+            fields.insert(coordinate.clone(), call_schema(model, (&coordinate, call)));
+        }
         services.insert(service.name.clone(), Value::Object(fields));
     }
     json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "services": services })
@@ -27,6 +31,67 @@ fn resolved(model: &Model) -> impl Iterator<Item = (&ObjectType, &Field, &Resolu
             FieldKind::Resolved(resolution) => Some((ty, field, &**resolution)),
             _ => None,
         }
+    })
+}
+
+/// The calls of mutations, each with the coordinate of its field.
+fn calls(model: &Model) -> impl Iterator<Item = (String, &MutationCall)> {
+    model.types.values().flat_map(|ty| ty.fields.values().map(move |field| (ty, field))).flat_map(|(ty, field)| {
+        let calls = if let FieldKind::Write(write) = &field.kind { write.calls.as_slice() } else { &[] };
+        calls.iter().map(move |call| (format!("{}.{}", ty.name, field.name), call))
+    })
+}
+
+/// A call of a mutation has one item, and a key. What undoes it has no part of the item.
+fn call_schema(model: &Model, (coordinate, call): (&str, &MutationCall)) -> Value {
+    let inputs: Map<String, Value> = call.inputs.keys().map(|name| (name.clone(), json!({}))).collect();
+    let item = json!({ "type": "object", "properties": inputs });
+    let mut request = json!({
+        "type": "object",
+        "required": ["field", "caller", "key", "items"],
+        "properties": {
+            "field": { "const": coordinate },
+            "caller": caller(&model.services[call.service].claims),
+            "key": { "type": "string" },
+            "items": { "type": "array", "minItems": 1, "maxItems": 1, "items": item },
+        },
+    });
+    if let Some(undo) = &call.undo {
+        request["properties"]["undo"] = json!({ "const": undo });
+    }
+    let data = match &call.returns {
+        Some(ty) => result_schema(model, ty.inner_named_type()),
+        None => json!({}),
+    };
+    json!({ "request": request, "answer": answer(data) })
+}
+
+/// The object that a call's result is. Members that the input type does not have are left out of it.
+fn result_schema(model: &Model, name: &str) -> Value {
+    let Some(ExtendedType::InputObject(object)) = model.api.types.get(name) else { return json!({ "type": "object" }) };
+    let is_required = |field: &&Node<InputValueDefinition>| field.ty.is_non_null() && field.default_value.is_none();
+    let fields = object.fields.values().map(|field| &field.node);
+    let required: Vec<&str> = fields.clone().filter(is_required).map(|field| field.name.as_str()).collect();
+    let properties: Map<String, Value> =
+        fields.map(|field| (field.name.to_string(), input_schema(model, &field.ty))).collect();
+    json!({ "type": "object", "required": required, "properties": properties })
+}
+
+/// An answer whose results have this data.
+fn answer(data: Value) -> Value {
+    let error = json!({
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": { "code": { "type": "string" }, "message": { "type": "string" } },
+    });
+    let result = json!({ "oneOf": [
+        { "type": "object", "required": ["data"], "properties": { "data": data } },
+        { "type": "object", "required": ["error"], "properties": { "error": error } },
+    ] });
+    json!({
+        "type": "object",
+        "required": ["results"],
+        "properties": { "results": { "type": "array", "items": result } },
     })
 }
 
@@ -47,22 +112,8 @@ fn field_schema(model: &Model, (ty, field, resolution): (&ObjectType, &Field, &R
         let arguments: Map<String, Value> = arguments.collect();
         request["properties"]["arguments"] = json!({ "type": "object", "properties": arguments });
     }
-    let error = json!({
-        "type": "object",
-        "required": ["code", "message"],
-        "properties": { "code": { "type": "string" }, "message": { "type": "string" } },
-    });
     let data = value(model, (&field.ty, &resolution.kind), &[]);
-    let result = json!({ "oneOf": [
-        { "type": "object", "required": ["data"], "properties": { "data": data } },
-        { "type": "object", "required": ["error"], "properties": { "error": error } },
-    ] });
-    let answer = json!({
-        "type": "object",
-        "required": ["results"],
-        "properties": { "results": { "type": "array", "items": result } },
-    });
-    json!({ "request": request, "answer": answer })
+    json!({ "request": request, "answer": answer(data) })
 }
 
 /// The claims of a caller, or null.

@@ -48,6 +48,32 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// All codes.
+    const ALL: [Self; 17] = [
+        Self::GraphqlParseFailed,
+        Self::GraphqlValidationFailed,
+        Self::PersistedQueryNotFound,
+        Self::PersistedQueryNotSupported,
+        Self::BadUserInput,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::Conflict,
+        Self::IdempotencyKeyReused,
+        Self::IdempotencyKeyInUse,
+        Self::Throttled,
+        Self::Timeout,
+        Self::Unavailable,
+        Self::LimitExceeded,
+        Self::ServiceRefused,
+        Self::Internal,
+    ];
+
+    /// The code that is written so.
+    pub fn from_text(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == text)
+    }
+
     /// The code as written to `extensions.code`.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! A plan as text for people and as JSON for tools: one line, or one object, a read.
 
 use super::tree::*;
+use crate::schema::model::service::MutationCall;
 use crate::schema::model::find::sharding::Reading;
 use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::model::write::ActionKind;
@@ -199,6 +200,12 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
             None => _ = writeln!(text, "  find {}{}: a Get", found.find.item, each_of(found.each.as_ref())),
         }
     }
+    for call in calls_of(model, write) {
+        let _ = writeln!(text, "  call {} for {}", model.services[call.service].name, call.name);
+        let _ = writeln!(text, "     gets  {}", call.inputs.keys().cloned().collect::<Vec<_>>().join(", "));
+        text.extend(call.undo.iter().map(|undo| format!("     undo  {undo}, if nothing is written\n")));
+        let _ = writeln!(text, "     cost  unknown");
+    }
     for (action, lookups) in actions.iter().zip(&write.actions) {
         let _ = writeln!(text, "  {} {}{}", kind(action), action.item, each_of(action.each.as_ref()));
         text.extend(lookups.target.iter().map(|target| lookup("which", target)));
@@ -254,7 +261,20 @@ fn write_json(model: &Model, write: &PlannedWrite) -> Value {
     if let (Some(idempotency), Value::Object(said)) = (idempotency_of(model, write), &mut said) {
         said.insert("recordedBy".into(), json!(idempotency.argument));
     }
+    let calls = calls_of(model, write).iter().map(|call| {
+        let service = &model.services[call.service].name;
+        json!({ "service": service, "as": call.name, "gets": call.inputs.keys().collect::<Vec<_>>(), "undo": call.undo })
+    });
+    let calls: Vec<Value> = calls.collect();
+    if let (false, Value::Object(said)) = (calls.is_empty(), &mut said) {
+        said.insert("calls".into(), Value::Array(calls));
+    }
     said
+}
+
+/// The services that are called before a write.
+fn calls_of<'m>(model: &'m Model, write: &PlannedWrite) -> &'m [MutationCall] {
+    model.mutation(&write.field).map_or(&[], |declared| &declared.calls)
 }
 
 /// By what the requests of a write are known again.

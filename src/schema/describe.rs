@@ -67,7 +67,10 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
                     rows.extend(write.actions.iter().flat_map(|action| rows_of_action(model, &coordinate, action)));
                     let written = rows.get_mut(before..).unwrap_or_default();
                     note_rooms(&room::rooms(&model.types, field, write), written);
-                    written.last_mut().into_iter().for_each(|row| row.notes.extend(write.record_note()));
+                    written.last_mut().into_iter().for_each(|row| {
+                        row.notes.extend(write.call_notes(&model.services));
+                        row.notes.extend(write.record_note());
+                    });
                 }
                 FieldKind::Nodes(nodes) => rows.extend(rows_of_nodes(model, &coordinate, nodes)),
                 // Nothing is found or written for the others.

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod calls;
+mod charges;
 mod failures;
 mod fields;
 mod over_http;
@@ -10,3 +12,5 @@ mod rules;
 mod scripted;
 #[path = "../support/mod.rs"]
 mod support;
+mod till;
+mod unsteady;

@@ -137,7 +137,7 @@ pub fn records(model: &Model) -> Option<String> {
             ]);
         }
     }
-    let [fingerprint, items] = RECORD_ATTRIBUTES.map(code);
+    let [fingerprint, items, ..] = RECORD_ATTRIBUTES.map(code);
     let said = format!(
         "## Records of requests\n\nWhat these mutations write holds a record of its request besides, which is an item of no type: a request that comes\nagain with the key of an earlier one writes nothing. A record counts for 24 hours, and its table's time to live deletes it later.\nThe hash in its key is that of the request's key and its caller; {fingerprint} is the hash of the arguments, and {items}\nhas the keys of the items that the mutation returns, and all of those that it deletes.\n\n"
     );

@@ -246,7 +246,7 @@ impl<'m> Rights<'m> {
                 }
                 (ActionKind::Check, _) => table.checks = true,
             }
-            table.gets |= judged || replicated || shows;
+            table.gets |= judged || replicated || shows || !write.calls.is_empty();
             // Replicas that do not fit into the transaction are made equal afterwards.
             table.batches |= replicated && !matches!(action.kind, ActionKind::Check);
         });

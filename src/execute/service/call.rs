@@ -18,6 +18,13 @@ pub struct ServiceRequest {
     /// The field's arguments, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Map<String, Value>>,
+    /// The key of a mutation's call: the same in every attempt, and when the client sends its request again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// What is asked for instead of the call of this key, because the write was not made: `refund`. It may have been
+    /// asked for before, and the call may never have arrived: then none of this key is made any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
     /// What the field requires of each object, in the order of the results.
     pub items: Vec<Box<RawValue>>,
     /// The W3C trace context (`traceparent`) of the request, if it is traced.

@@ -95,7 +95,7 @@ impl GuardedService {
             return Err(ServiceError::new(ServiceErrorKind::Timeout, detail));
         };
         let has_whole_time = ends >= began + self.declared.timeout;
-        let most = if self.declared.idempotent { ATTEMPTS } else { 1 };
+        let most = if self.declared.idempotent || request.key.is_some() { ATTEMPTS } else { 1 };
         let mut pause = FIRST_PAUSE;
         loop {
             if !self.circuit.lets_through(Instant::now()) {

@@ -107,9 +107,7 @@ pub type ServiceOutcome = Result<Arc<Value>, Arc<Failure>>;
 /// The calls of one request.
 pub struct ServiceSession {
     loader: Loader<ServiceInput, ServiceOutcome, Calls>,
-    /// How many bytes of inputs and answers still fit.
-    room: Arc<AtomicU64>,
-    reports: Arc<Mutex<Vec<ServiceCallReport>>>,
+    calls: Calls,
 }
 
 impl ServiceSession {
@@ -117,15 +115,15 @@ impl ServiceSession {
     pub fn new(services: Arc<Services>, deadline: Instant, max_bytes: u64) -> Self {
         let reports = Arc::<Mutex<Vec<ServiceCallReport>>>::default();
         let room = Arc::new(AtomicU64::new(max_bytes));
-        let calls = Calls { services, deadline, room: room.clone(), reports: reports.clone() };
+        let calls = Calls { services, deadline, room, reports };
         // All inputs of a wave are one batch, which is split by field.
-        let loader = Loader::new(calls).with_max_batch_size(usize::MAX).with_yield_count(1);
-        Self { loader, room, reports }
+        let loader = Loader::new(calls.clone()).with_max_batch_size(usize::MAX).with_yield_count(1);
+        Self { loader, calls }
     }
 
     /// Takes room for an input.
     pub fn admit(&self, input: &str) -> Result<(), Arc<Failure>> {
-        take(&self.room, input.len()).map_err(|_| {
+        take(&self.calls.room, input.len()).map_err(|_| {
             let message = "The operation gives services too much. Ask for smaller pages.";
             Failure::new(ErrorCode::LimitExceeded, message)
         })
@@ -136,17 +134,33 @@ impl ServiceSession {
         self.loader.try_load_many(inputs).await.unwrap_or_default()
     }
 
+    /// Makes a call of a mutation. Gives also whether it was sent.
+    pub async fn call(&self, service: usize, request: &ServiceRequest) -> (Result<ServiceAnswer, ServiceError>, bool) {
+        let Some(guarded) = self.calls.services.0.get(service) else {
+            return (Err(ServiceError::new(ServiceErrorKind::Unavailable, "there is no such service")), false);
+        };
+        let (answer, report) = guarded.call(request, self.calls.deadline).await;
+        let is_sent = report.attempts > 0;
+        self.calls.report(report);
+        let answer = answer.and_then(|answer| self.calls.with_room(answer));
+        if let Err(error) = &answer {
+            log(&request.field, error);
+        }
+        (answer, is_sent)
+    }
+
     /// What the calls took, in the order in which they ended.
     pub fn take_reports(&self) -> Vec<ServiceCallReport> {
-        std::mem::take(&mut *self.reports.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.calls.reports.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// Makes the calls of a request.
+#[derive(Clone)]
 struct Calls {
     services: Arc<Services>,
     deadline: Instant,
-    /// How many bytes of answers still fit.
+    /// How many bytes of inputs and answers still fit.
     room: Arc<AtomicU64>,
     reports: Arc<Mutex<Vec<ServiceCallReport>>>,
 }
@@ -177,16 +191,22 @@ impl Calls {
             field: call.field.clone(),
             caller: call.caller.clone(),
             arguments: call.arguments.clone(),
+            key: None,
+            undo: None,
             items: items.collect(),
             trace: call.trace.clone(),
         };
         let (answer, report) = service.call(&request, self.deadline).await;
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+        self.report(report);
         let outcomes: Vec<ServiceOutcome> = match answer.and_then(|answer| self.with_room(answer)) {
             Ok(answer) => answer.results.into_iter().map(outcome).collect(),
             Err(error) => vec![Err(failure(&call.field, &error)); inputs.len()],
         };
         inputs.iter().map(|input| (*input).clone()).zip(outcomes).collect()
+    }
+
+    fn report(&self, report: ServiceCallReport) {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
     }
 
     /// The answer, if the request still has room for it.
@@ -213,12 +233,17 @@ fn outcome(result: ServiceResult) -> ServiceOutcome {
     })
 }
 
-/// The failure that callers see for a failed call. The log has the details.
-fn failure(field: &str, error: &ServiceError) -> Arc<Failure> {
+/// Logs a failed call, with its details.
+fn log(field: &str, error: &ServiceError) {
     if let Some(others) = LINES.take_line(error.kind) {
         let others = (others > 0).then_some(others);
         tracing::warn!(field, kind = %error.kind, detail = error.detail, others, "a call of a service failed");
     }
+}
+
+/// The failure that callers see for a failed call. The log has the details.
+fn failure(field: &str, error: &ServiceError) -> Arc<Failure> {
+    log(field, error);
     let (code, message) = match error.kind {
         ServiceErrorKind::Unavailable => {
             (ErrorCode::Unavailable, "A service that computes the field cannot be reached. Try again later.")

@@ -27,6 +27,8 @@ use crate::execute::write::messages::{
 use crate::execute::write::rules::arguments::{check_arguments, check_inputs};
 use crate::execute::write::rules::claims::check_claims;
 use crate::execute::write::rules::lookups;
+use crate::execute::write::services::before::{self, BeforeWrite, Refusal};
+use crate::execute::write::services::{self, refusal};
 use crate::plan::tree::{PlannedResult, PlannedWrite};
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -61,16 +63,45 @@ pub async fn write(
     // A list that breaks its own bound is not called too long for a transaction.
     let directives = Directives::new(write, arguments)
         .map_err(|too_long| check_inputs(context.model, &planned.field, arguments).err().unwrap_or(too_long))?;
-    let job = WriteJob { context, planned, write, directives, request, token };
-    check_claims(&job)?;
-    check_arguments(&job)?;
+    let job = WriteJob { context, planned, write, directives, request: request.as_ref(), calls: None, token };
+    let checked = check_claims(&job).and_then(|()| check_arguments(&job));
     // Boxed, so that the compiler can resolve the type of a request's future.
-    let returned = Attempts::new(&job).run().boxed().await?;
+    let returned = match checked {
+        Ok(()) if write.calls.is_empty() => Attempts::new(&job).run().boxed().await?,
+        Ok(()) => after_calls(&job, arguments).boxed().await?,
+        Err(field_errors) if write.calls.is_empty() => return Err(field_errors),
+        Err(field_errors) => refusal::answer(&job, Refusal::early(field_errors)).boxed().await?,
+    };
     let mut visible = Vec::with_capacity(returned.len());
     for (result, items) in planned.results.iter().zip(returned) {
         visible.push(visible_items(&job, result, items).await?);
     }
     Ok(visible)
+}
+
+/// Calls the services of a field, and writes with their results.
+async fn after_calls(
+    job: &WriteJob<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
+    let (arguments, calls) = match before::make_calls(job, arguments).await {
+        BeforeWrite::Made(arguments, calls) => (arguments, calls),
+        BeforeWrite::Answered(record) => match job.request {
+            Some(request) => return refusal::recorded(job, request, &record).await,
+            None => return Err(vec![contention()]),
+        },
+        BeforeWrite::Refused(refused) => return refusal::answer(job, refused).await,
+    };
+    let WriteJob { context, planned, write, request, .. } = *job;
+    let directives = Directives::new(write, &arguments)?;
+    let token = job.token.clone();
+    let job = WriteJob { context, planned, write, directives, request, calls: Some(&calls), token };
+    let attempts = Attempts::new(&job);
+    match check_arguments(&job) {
+        Ok(()) => attempts.run().await,
+        // The request's own values are checked before, so this is about a result.
+        Err(_) => attempts.refuse(vec![before::misfits(&planned.field)]).await,
+    }
 }
 
 /// Those of the items of a result that the caller may see.
@@ -161,7 +192,12 @@ impl<'a, 'j> Attempts<'a, 'j> {
 
     /// The answer to a write that is refused: the errors, or the items of a request that was made before.
     async fn refuse(&self, field_errors: FieldErrors) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
-        match self.job.request.as_ref().filter(|_| !self.is_new) {
+        if let Some(calls) = self.job.calls {
+            let is_open = self.unanswered.is_some() || self.has_deleted;
+            let (field_errors, states) = (self.unmade(field_errors), Some(calls.states.clone()));
+            return refusal::answer(self.job, Refusal { field_errors, states, is_open }).await;
+        }
+        match self.job.request.filter(|_| !self.is_new) {
             Some(request) => match (record::read(self.job, request).await, &self.unanswered) {
                 (Ok(Some(record)), _) => repeated::answer(self.job, request, &record).await,
                 (Ok(None), _) => Err(field_errors),
@@ -172,6 +208,11 @@ impl<'a, 'j> Attempts<'a, 'j> {
             },
             None => Err(self.unmade(field_errors)),
         }
+    }
+
+    /// Errors, with the calls of services that stand.
+    fn told(&self, field_errors: FieldErrors) -> FieldErrors {
+        refusal::tell(self.job, field_errors, self.job.calls.map(|calls| calls.states.as_slice()))
     }
 
     /// The errors of a write that is not made, of which a part may be.
@@ -186,6 +227,11 @@ impl<'a, 'j> Attempts<'a, 'j> {
     async fn attempt(&mut self) -> Result<Outcome, FieldErrors> {
         self.is_new = false;
         let mut draft = self.draft().await?;
+        if let Some(calls) = self.job.calls
+            && calls.basis != services::basis(self.job, &draft)?
+        {
+            return Err(vec![before::changed()]);
+        }
         if let Some(field_errors) = self.unfit.take().filter(|_| !draft.relies_on_null()) {
             return Err(field_errors);
         }
@@ -199,7 +245,10 @@ impl<'a, 'j> Attempts<'a, 'j> {
         {
             return Ok(Outcome::Queue(place.clone()));
         }
-        if let Some(request) = &self.job.request {
+        if self.job.calls.is_some() && !draft.writes() {
+            return Err(vec![before::nothing_to_do()]);
+        }
+        if let Some(request) = self.job.request {
             if !draft.writes() {
                 // That there is nothing to do may be a refusal, which is not recorded.
                 if let Err(error) = cascade::hold(self.job, &draft, self.number).await {
@@ -219,7 +268,10 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 self.has_deleted = true;
                 Err(WriteError::Conditions(Vec::new()))
             }
-            Err(CascadeError::HalfWay(error)) => return Err(vec![half_way(error)]),
+            Err(CascadeError::HalfWay(error)) => {
+                self.has_deleted = true;
+                return Err(vec![half_way(error)]);
+            }
         };
         match sent {
             Ok(answer) => Ok(Outcome::Done(results::finish(self.job, &draft, Ending::Made(answer)).await)),
@@ -264,7 +316,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
             // Another attempt could undo what others have done since.
             WriteError::Uncertain(error) => match unanswered::made(self.job, &draft, &self.generated).boxed().await {
                 Some(item) => Ok(Outcome::Done(results::finish(self.job, &draft, Ending::Made(Some(item))).await)),
-                None => Ok(Outcome::Done(Err(vec![open_end(&error)]))),
+                None => Ok(Outcome::Done(Err(self.told(vec![open_end(&error)])))),
             },
             WriteError::Unfit(at, why) => {
                 let refused = lookups::decide(self.job, &mut draft.rules).await.err();
@@ -284,11 +336,9 @@ impl<'a, 'j> Attempts<'a, 'j> {
 
     /// What follows from failed conditions.
     async fn refused(&mut self, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<Outcome, FieldErrors> {
-        if let Some(request) = &self.job.request {
+        if let Some(request) = self.job.request {
             match record::among(draft, failures) {
-                Some(Some(record)) => {
-                    return Ok(Outcome::Done(repeated::answer(self.job, request, record).await));
-                }
+                Some(Some(record)) => return Ok(Outcome::Done(self.recorded(request, record).await)),
                 Some(None) => return self.repeat(request).await,
                 None => self.is_new = true,
             }
@@ -310,6 +360,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 cascade::clear_expired(self.job, &items).await.map_err(|error| vec![field_error(error)])?;
                 Ok(Outcome::Raced(None))
             }
+            Ok(Following::Nothing) if self.job.calls.is_some() => Err(vec![before::nothing_to_do()]),
             // That there is nothing to do is recorded, too.
             Ok(Following::Nothing) if self.job.request.is_some() => Ok(Outcome::Raced(None)),
             Ok(Following::Nothing) => Ok(Outcome::Done(results::finish(self.job, draft, Ending::NothingToDo).await)),
@@ -324,8 +375,20 @@ impl<'a, 'j> Attempts<'a, 'j> {
     /// Answers a request whose record is there. If it has ended in this moment, the write is tried again.
     async fn repeat(&self, request: &KnownRequest) -> Result<Outcome, FieldErrors> {
         match record::read(self.job, request).await? {
-            Some(record) => Ok(Outcome::Done(repeated::answer(self.job, request, &record).await)),
+            Some(record) => Ok(Outcome::Done(self.recorded(request, &record).await)),
             None => Ok(Outcome::Raced(None)),
+        }
+    }
+
+    /// The answer of a record.
+    async fn recorded(
+        &self,
+        request: &KnownRequest,
+        record: &Item,
+    ) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
+        match self.job.calls {
+            Some(_) => refusal::recorded(self.job, request, record).await,
+            None => repeated::answer(self.job, request, record).await,
         }
     }
 

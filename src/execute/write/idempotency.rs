@@ -9,6 +9,7 @@ use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::operand::Operand;
 use crate::schema::model::Model;
 use crate::schema::model::rules::DefaultValue;
+use crate::schema::model::service::CallInput;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, Idempotency, Write, WriteTarget};
 use crate::table::data::attribute::{Key, KeyValue};
@@ -24,6 +25,8 @@ pub struct KnownRequest {
     pub table: Arc<str>,
     /// The key of the record: the mark of the field and a digest of the caller, the field and the request's key.
     pub key: Key,
+    /// The digest in it, in hexadecimal.
+    pub digest: String,
     /// The attribute with the time at which the record ends.
     pub time: String,
     /// SHA-256 of the arguments, in hexadecimal: equal requests have the same.
@@ -63,7 +66,8 @@ pub fn known_request<'v>(
         return Err(bad_input(missing(idempotency)));
     };
     let scope = json!([owner(context, write), field_of_header, key]).to_string();
-    let partition = format!("{}#{}", idempotency.mark, digest(&scope));
+    let digest_of_scope = digest(&scope);
+    let partition = format!("{}#{digest_of_scope}", idempotency.mark);
     let text = |name: &str, text: String| (name.into(), KeyValue::S(text));
     let key = Key {
         partition: text(&table.partition.name, partition),
@@ -71,17 +75,19 @@ pub fn known_request<'v>(
     };
     let own = arguments.iter().filter(|(name, _)| **name != idempotency.argument);
     let fingerprint = digest(&ordered(own));
-    let request = KnownRequest { table: table.name.as_str().into(), key, time, fingerprint };
+    let table = table.name.as_str().into();
+    let request = KnownRequest { table, key, digest: digest_of_scope, time, fingerprint };
     Ok((arguments, Some(request)))
 }
 
-/// To whom a record belongs: the subject with its issuer, and the claims of which keys of the items are made, which set
-/// apart what one subject may see. Callers without a subject share their records.
-fn owner(context: &ExecutionContext<'_>, write: &Write) -> Value {
+/// To whom a record belongs: the subject with its issuer, and the claims of which keys of the items are made and which
+/// services get, which set apart what one subject may see. Callers without a subject share their records.
+pub fn owner(context: &ExecutionContext<'_>, write: &Write) -> Value {
     let claim = |name: &str| context.caller.claim_named(name);
     let types = write.actions.iter().map(|action| &action.item).chain(write.finds.iter().map(|find| &find.find.item));
     let in_templates = types.filter_map(|name| context.model.item(name)).flat_map(|(_, keys)| keys.claims());
-    let sources = write.finds.iter().flat_map(|find| find.find.sources());
+    let of_calls = write.calls.iter().flat_map(|call| call.inputs.values().filter_map(CallInput::source));
+    let sources = write.finds.iter().flat_map(|find| find.find.sources()).chain(of_calls);
     let mut claims: Vec<&ClaimPath> = sources.flat_map(claims_of).collect();
     write.actions.iter().for_each(|action| add_claims(context.model, action, &mut claims));
     let in_keys: BTreeMap<String, Option<String>> = in_templates
@@ -138,7 +144,8 @@ fn ordered<'v>(members: impl Iterator<Item = (&'v String, &'v Value)>) -> String
     format!("{{{}}}", members.join(","))
 }
 
-fn digest(text: &str) -> String {
+/// SHA-256 of a text, in hexadecimal.
+pub fn digest(text: &str) -> String {
     hexadecimal(&Sha256::digest(text.as_bytes()))
 }
 

@@ -7,6 +7,7 @@ use crate::execute::expression::scope::Scope;
 use crate::execute::item::identity;
 use crate::execute::write::elements::Directives;
 use crate::execute::write::idempotency::KnownRequest;
+use crate::execute::write::made_calls::MadeCalls;
 use crate::execute::write::messages::{FieldErrors, table_error};
 use crate::plan::tree::{ActionLookups, PlannedWrite, SingleWrites};
 use crate::schema::model::auth::AuthAction;
@@ -30,7 +31,9 @@ pub struct WriteJob<'a> {
     /// What it does, once for each element of its lists, and by which arguments.
     pub directives: Directives<'a>,
     /// Which request it is, with `@idempotent`.
-    pub request: Option<KnownRequest>,
+    pub request: Option<&'a KnownRequest>,
+    /// What services were given and have answered, with `@call`.
+    pub calls: Option<&'a MadeCalls>,
     /// 32 characters, unique to this write. Its idempotency tokens begin with them.
     pub token: String,
 }

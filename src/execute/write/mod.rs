@@ -8,7 +8,8 @@
 //!
 //! `executor` runs it. `rules` check values against constraints. `draft` makes the calls of the actions, from what
 //! `lookup` reads and [`super::item`] makes of values. `dispatch` cascades, classifies failures and keeps replicas
-//! equal. `calls` are what a draft consists of. `idempotency` knows a request again. `messages` are the errors that a
+//! equal. `calls` are what a draft consists of. `idempotency` knows a request again. `services` are called before
+//! the write. `messages` are the errors that a
 //! caller gets.
 
 mod calls;
@@ -19,5 +20,7 @@ pub mod executor;
 mod idempotency;
 mod job;
 mod lookup;
+mod made_calls;
 mod messages;
 pub mod rules;
+mod services;

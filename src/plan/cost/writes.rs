@@ -101,6 +101,9 @@ impl OperationCost {
         if declared.idempotency.is_some() {
             self.add_record(&counted, (&found, &written), &mut sum);
         }
+        if !declared.calls.is_empty() {
+            self.add_checks_before_calls(&counted, &written);
+        }
         let mut seeds = HashMap::new();
         for result in &write.results {
             let items = match result.returned.from {
@@ -132,6 +135,18 @@ impl OperationCost {
             self.add_again(before);
         }
         seeds
+    }
+
+    /// Adds what is read and written before services are called: the items of the actions, whose conditions are checked,
+    /// and the record, which is begun, and which says of a refused write that the calls are undone.
+    fn add_checks_before_calls(&mut self, CountedWrite { declared, .. }: &CountedWrite<'_>, written: &[u64]) {
+        let items = written.iter().fold(0_u64, |sum, items| sum.saturating_add(*items));
+        self.add_batches(items);
+        if declared.idempotency.is_some() {
+            const PUTS: u64 = 3;
+            self.calls = self.calls.saturating_add(PUTS);
+            self.write_units += PUTS as f64;
+        }
     }
 
     /// Adds the record of a request, which holds what the field returns of deleted items. A request that comes again,

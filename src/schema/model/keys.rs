@@ -74,9 +74,10 @@ const ONE_TABLE_GUARD_MARK: &str = "_unique#";
 /// The beginning of the partition key of each record of a mutation with `@idempotent`.
 pub const RECORD_MARK: &str = "Idempotent#";
 
-/// The attributes of such a record beside its key and its time: the fingerprint of the request, and its items. No key
-/// of an index has their names.
-pub const RECORD_ATTRIBUTES: [&str; 2] = ["idempotentRequest", "idempotentItems"];
+/// The attributes of such a record beside its key and its time: the fingerprint of the request, its items, the
+/// fingerprint of what it gives services, and why it was refused after that. No key of an index has their names.
+pub const RECORD_ATTRIBUTES: [&str; 4] =
+    ["idempotentRequest", "idempotentItems", "idempotentCalls", "idempotentRefusal"];
 
 /// Whether a partition key is that of a record of a mutation with `@idempotent`, which is an item of no type.
 pub fn is_record_key(partition: &str) -> bool {

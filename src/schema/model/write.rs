@@ -7,6 +7,7 @@ use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::Find;
 use crate::schema::model::rules::DefaultValue;
+use crate::schema::model::service::{MutationCall, Service};
 use crate::schema::model::source::Source;
 use crate::schema::scalar::form::MapForm;
 use indexmap::IndexMap;
@@ -22,6 +23,9 @@ pub const ELEMENT: &str = "each";
 pub struct Write {
     /// The `@find`s, in the order of the directives. Their items are read first and are in scope under their aliases.
     pub finds: Vec<WriteFind>,
+    /// The `@call`s of services, in the order of the directives. They are made before the actions, which have their
+    /// results as arguments.
+    pub calls: Vec<MutationCall>,
     /// The actions, in the order of the directives.
     pub actions: Vec<Action>,
     /// What the field returns.
@@ -58,6 +62,22 @@ impl Write {
     pub fn record_note(&self) -> Option<String> {
         let idempotency = self.idempotency.as_ref()?;
         Some(format!("once for each {}, by a record of 24 hours in the transaction", idempotency.argument))
+    }
+
+    /// What is said of the calls of services, each by its name, with these names of the services.
+    pub fn call_notes(&self, services: &[Service]) -> Vec<String> {
+        let note = |call: &MutationCall| {
+            let service = services.get(call.service).map(|service| service.name.as_str()).unwrap_or_default();
+            let undo = call.undo.as_ref().map(|undo| format!(", undone by {undo}")).unwrap_or_default();
+            format!("calls {service} first{undo}: cost unknown")
+        };
+        self.calls.iter().map(note).collect()
+    }
+
+    /// The call whose result an argument of an action is, or is a field of.
+    pub fn call_of(&self, argument: &str) -> Option<&MutationCall> {
+        let first = argument.split('.').next()?;
+        self.calls.iter().find(|call| call.name == first)
     }
 
     /// Whether the field returns the items of the action at a position.
@@ -244,6 +264,29 @@ impl Action {
             });
         }
         names
+    }
+
+    /// The arguments that it names, dotted, but for those of a find.
+    pub fn named_arguments(&self) -> Vec<&str> {
+        let sources = self.values.values().filter_map(WrittenValue::source).flat_map(Source::leaves);
+        let mut names: Vec<&str> =
+            sources.filter_map(|leaf| if let Source::Argument(name) = leaf { Some(name.as_str()) } else { None }).collect();
+        names.extend(self.condition.iter().flat_map(Condition::arguments));
+        names.extend(self.named_by_expression());
+        names
+    }
+
+    /// The items in scope that it names.
+    pub fn named_items(&self) -> Vec<&str> {
+        let values = self.values.values().filter_map(WrittenValue::source);
+        let of_target: Vec<&Source> = match &self.target {
+            WriteTarget::Key(sources) => sources.values().collect(),
+            WriteTarget::Found(_) => Vec::new(),
+            WriteTarget::Read { find, .. } => find.sources(),
+        };
+        let by = self.at.as_ref().and_then(|at| at.by.as_ref()).map(|(_, _, source)| source);
+        let leaves = values.chain(of_target).chain(by).flat_map(Source::leaves);
+        leaves.filter_map(|leaf| if let Source::Item(name, _) = leaf { Some(name.as_str()) } else { None }).collect()
     }
 
     /// Whether it may give its item another key.

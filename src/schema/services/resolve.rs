@@ -2,6 +2,7 @@
 
 use super::declared::number;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rule::Rule;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
@@ -26,7 +27,7 @@ pub fn read_resolution(
     findings: &mut Findings,
 ) -> Option<Resolution> {
     let coordinate = format!("{type_name}.{}", field.name);
-    let service = service(draft, directive, findings);
+    let service = service_of(draft, directive, rules::KF1102, findings);
     let others = OTHERS.iter().find_map(|name| field.directives.get(name)).or(write_of(&field.directives));
     if let Some(other) = others {
         let message = format!("a service computes `{coordinate}`, so `@{}` has no effect", other.name);
@@ -57,7 +58,12 @@ pub fn read_resolution(
 }
 
 /// The position of the service that a directive names.
-fn service(draft: &SchemaDraft, directive: &Node<Directive>, findings: &mut Findings) -> Option<usize> {
+pub fn service_of(
+    draft: &SchemaDraft,
+    directive: &Node<Directive>,
+    rule: &'static Rule,
+    findings: &mut Findings,
+) -> Option<usize> {
     let name = text(directive, "service")?;
     let found = draft.services.iter().position(|service| service.name == name.value);
     if found.is_none() {
@@ -65,7 +71,7 @@ fn service(draft: &SchemaDraft, directive: &Node<Directive>, findings: &mut Find
         let help = suggest(&name.value, known).unwrap_or_else(|| {
             format!("declare it: `extend schema @service(name: \"{}\", url: \"https://…\")`", name.value)
         });
-        findings.error(rules::KF1102, &name.span, format!("there is no service `{}`", name.value), Some(help));
+        findings.error(rule, &name.span, format!("there is no service `{}`", name.value), Some(help));
     }
     found
 }

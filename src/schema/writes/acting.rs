@@ -2,6 +2,8 @@
 
 use super::directive::ActionDirective;
 use crate::schema::diagnostics::span::Span;
+use crate::schema::expression::claim::ClaimPath;
+use crate::schema::finds::scope::prefixed;
 use crate::schema::finds::target::{FindTarget, is_abstract};
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::Returns;
@@ -11,8 +13,9 @@ use crate::schema::model::write::{ELEMENT, GivenValue, INDEX, TypeAlternative};
 use crate::schema::syntax::directives::{FindDirective, WRITES};
 use crate::schema::table::Table;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
+use crate::schema::types::inputs;
 use crate::schema::types::names::ItemNames;
-use apollo_compiler::Node;
+use apollo_compiler::{Name, Node};
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use indexmap::IndexMap;
 use std::collections::HashSet;
@@ -28,6 +31,8 @@ pub struct Writing<'a> {
     pub field: &'a FieldDefinition,
     /// The list for each of whose elements the directive is made.
     pub list: Option<&'a ElementList>,
+    /// The arguments that are results of calls. No name alone binds them.
+    pub results: &'a [Name],
 }
 
 /// A list argument, for each of whose elements directives are made.
@@ -57,6 +62,34 @@ pub fn is_word(name: &str) -> bool {
 }
 
 impl Writing<'_> {
+    /// Whether an argument, or one that it is a field of, is the result of a call.
+    pub fn is_result(&self, argument: &str) -> bool {
+        let first = argument.split('.').next().unwrap_or_default();
+        self.results.iter().any(|result| result == first)
+    }
+
+    /// What a name in braces means: a claim, an argument, a field of one, or a field of an item in scope (`Group.id`,
+    /// `groupId`, or just `id`).
+    pub fn source(&self, name: &str, scope: &[InScope]) -> Option<Source> {
+        if let Some(claim) = ClaimPath::parse(name) {
+            return Some(Source::Claim(claim));
+        }
+        if inputs::input(self.draft.schema, self.field, name).is_some() {
+            return Some(Source::Argument(name.to_owned()));
+        }
+        field_in_scope(scope, name).map(|(item, field)| Source::Item(item.to_owned(), field.to_owned()))
+    }
+
+    /// All names that mean something in braces, for suggestions.
+    pub fn choices(&self, scope: &[InScope]) -> Vec<String> {
+        let arguments = inputs::arguments(self.field).flat_map(|input| {
+            let members = inputs::members(self.draft.schema, &input);
+            std::iter::once(input.name).chain(members.into_iter().map(|member| member.name))
+        });
+        let fields = fields_in_scope(scope).map(|(item, field)| format!("{item}.{field}"));
+        arguments.chain(fields).collect()
+    }
+
     /// `Mutation.field`.
     pub fn coordinate(&self) -> String {
         format!("{}.{}", self.parent, self.field.name)
@@ -97,6 +130,20 @@ pub struct InScope<'a> {
     pub found: bool,
     /// The list for each of whose elements there is one.
     pub each: Option<String>,
+}
+
+/// The fields of the items in scope, each with its item's name.
+fn fields_in_scope<'s>(scope: &'s [InScope]) -> impl Iterator<Item = (&'s str, &'s str)> {
+    scope.iter().flat_map(|item| item.record.keys().map(move |field| (item.name.as_str(), field.as_str())))
+}
+
+/// The field of an item in scope that a name means: `Group.id`, `groupId`, or just `id`.
+pub fn field_in_scope<'s>(scope: &'s [InScope], name: &str) -> Option<(&'s str, &'s str)> {
+    let whole = |item: &str, field: &str| name.split_once('.') == Some((item, field));
+    let long = |item: &str, field: &str| prefixed(item, field) == name;
+    [&whole as &dyn Fn(&str, &str) -> bool, &long, &|_: &str, field: &str| field == name]
+        .into_iter()
+        .find_map(|is| fields_in_scope(scope).find(|(item, field)| is(item, field)))
 }
 
 /// An action while it is checked.

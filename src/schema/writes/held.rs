@@ -3,6 +3,7 @@
 
 use super::acting::Writing;
 use crate::schema::expression::condition::Condition;
+use crate::schema::model::service::{CallInput, MutationCall};
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteTarget, WrittenValue};
 use crate::schema::types::inputs;
@@ -28,10 +29,15 @@ pub fn named<'n>(writing: &Writing, alias: &str, name: &'n str) -> Option<&'n st
 pub fn taken(
     writing: &Writing,
     (alias, each): (&str, Option<&str>),
-    (finds, actions): (&[WriteFind], &[Action]),
+    (finds, calls, actions): (&[WriteFind], &[MutationCall], &[Action]),
 ) -> FoundFields {
     let mut taken = FoundFields::default();
     finds.iter().flat_map(|other| other.find.sources()).for_each(|source| taken.copied(source, alias));
+    for call in calls {
+        call.inputs.values().filter_map(CallInput::source).for_each(|source| taken.copied(source, alias));
+        let names = call.condition.iter().flat_map(Condition::arguments);
+        taken.name_all(writing, alias, names);
+    }
     // After a put of the same name, its item is in scope instead of the found one.
     let mut hidden_for: Vec<Option<&str>> = Vec::new();
     for action in actions {
@@ -47,10 +53,7 @@ pub fn taken(
         }
         let mut names: Vec<&str> = action.condition.iter().flat_map(Condition::arguments).collect();
         names.extend(action.named_by_expression());
-        for field in names.into_iter().filter_map(|name| named(writing, alias, name)) {
-            taken.named = true;
-            taken.add(field);
-        }
+        taken.name_all(writing, alias, names.into_iter());
     }
     taken
 }
@@ -77,6 +80,13 @@ impl FoundFields {
                 TextPart::Literal(_) => {}
             }),
             Source::Item(..) | Source::Argument(_) | Source::Claim(_) | Source::Parent(_) => {}
+        }
+    }
+
+    fn name_all<'n>(&mut self, writing: &Writing, alias: &str, names: impl Iterator<Item = &'n str>) {
+        for field in names.filter_map(|name| named(writing, alias, name)) {
+            self.named = true;
+            self.add(field);
         }
     }
 

@@ -35,6 +35,7 @@ use abstract_type::{OwnNames, common_records, members_of, named_as, read_members
 use acting::{Acting, Clause, ElementList, InScope, Writing, found_by_alias};
 use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
+use binding::call;
 use checks::{idempotent, moved, returns, unchecked, whole};
 use directive::{ActionDirective, Verb};
 use find::ReadFind;
@@ -51,7 +52,8 @@ pub fn read_write(
     field: &FieldDefinition,
     findings: &mut Findings,
 ) -> Option<Write> {
-    let writing = Writing { draft, parent, field, list: None };
+    let (declared, (seen, results)) = (field, call::with_results(draft, field));
+    let writing = Writing { draft, parent, field: &seen, list: None, results: &results };
     let directives = ActionDirective::all(field);
     if directives.len() > MAX_ACTIONS {
         let message = format!(
@@ -68,22 +70,25 @@ pub fn read_write(
     let (scope, aliases, used) = (Vec::new(), Vec::new(), Vec::new());
     let mut reading = ReadWrite { writing, lists: &lists, commons: &commons, scope, aliases, used };
     let finds = reading.finds(finds, &directives, findings)?;
+    let calls = call::read_calls(&writing, (declared, &reading.scope), findings)?;
     let actions = reading.actions(&directives, findings)?;
     let idempotency = idempotent::read_idempotency(&writing, &actions, findings)?;
     reading.used.extend(idempotency.iter().map(|by| by.argument.clone()));
+    reading.used.extend(calls.iter().flat_map(whole::arguments_of_call));
     let sound = whole::check_once(&writing, (&finds, &actions), findings)
         & whole::check_arguments(&writing, &reading.used, findings)
         & moved::check(&writing, &finds, &actions, findings);
     let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
+    let sound = sound & call::check_targets(&writing, (&finds, &actions), findings);
     let returns = returns::read_returns(&writing, &finds, &actions, findings)?;
-    let taken = |found: &WriteFind| held::taken(&writing, (&found.alias, found.each.as_deref()), (&finds, &actions));
+    let taken = |found: &WriteFind| held::taken(&writing, (&found.alias, found.each.as_deref()), (&finds, &calls, &actions));
     let taken: Vec<_> = finds.iter().map(taken).collect();
     let finds = finds
         .into_iter()
         .zip(taken)
         .map(|(found, taken)| WriteFind { held: taken.fields, is_named: taken.named, ..found })
         .collect();
-    sound.then_some(Write { finds, actions, returns, idempotency })
+    sound.then_some(Write { finds, calls, actions, returns, idempotency })
 }
 
 /// A field of `Mutation` while its directives are read.

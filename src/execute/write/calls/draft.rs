@@ -9,6 +9,7 @@ use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requireme
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{Dependents, ToDelete};
 use crate::execute::write::lookup::found_item::FoundItem;
+use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, name_elements, too_many_attributes};
 use crate::execute::write::rules::lookups::{self, RuleCheck};
 use crate::plan::tree::SingleWrites;
@@ -33,6 +34,8 @@ pub struct WriteDraft {
     pub first: Vec<(Arc<str>, ToDelete)>,
     /// The items that each action returns.
     pub results: Vec<Vec<ResultItem>>,
+    /// The items in scope, where the field calls services with their values.
+    pub scope_of_calls: ItemsInScope,
     /// The items that the `@find`s found, and the conditions on them.
     pub held: Vec<Arc<FoundItem>>,
     /// The arguments with the fields of the found items, if a condition or an expression names some.

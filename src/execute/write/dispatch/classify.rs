@@ -230,6 +230,28 @@ pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<Fiel
     Ok(None)
 }
 
+/// The error of the first call of a draft that would fail, by the items as they are now. A race is none: another
+/// attempt decides it.
+pub async fn foreseen(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<FieldError>, FieldErrors> {
+    let judged = draft.calls.iter().filter_map(|call| match &call.role {
+        CallRole::Main { item, .. } => Some((call, item.as_str(), call.key(job.context.model)?)),
+        _ => None,
+    });
+    let judged: Vec<_> = judged.collect();
+    let items = job.read_all(&judged.iter().map(|(_, of, key)| (*of, key)).collect::<Vec<_>>()).await?;
+    for ((call, ..), item) in judged.into_iter().zip(items) {
+        let returned = returned(job, call, item.as_deref()).await?;
+        if call.requires.reason(returned, &draft.scope(job)).1.is_some() {
+            let elements = failed_elements(job, draft, call, returned);
+            let refused = reason_of(job, draft, (call, returned)).1;
+            if let Some(error) = refused {
+                return Ok(first_error(job, &[CallError { call, error, elements }]));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// Why a call failed, by what came back from its key, with the error for the caller if that is one: the first of its
 /// requirements, in the order of their reasons, that does not hold.
 fn reason_of(

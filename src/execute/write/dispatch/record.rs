@@ -2,7 +2,8 @@
 //! request comes again. Must not know how the items of an answer are read.
 //!
 //! A record holds the fingerprint of the request, and of each item that the field may return its type and key. Of an
-//! item that the request deletes, it holds what the answer needs.
+//! item that the request deletes, it holds what the answer needs. Before services are called, it is begun; if the write
+//! is then refused, it says so before their calls are undone.
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::item::conditions::Conditions;
@@ -11,14 +12,16 @@ use crate::execute::write::calls::draft::{CallRole, DraftCall, ResultItem, Write
 use crate::execute::write::dispatch::results::{AnsweredItem, items_of};
 use crate::execute::write::idempotency::KnownRequest;
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{FieldErrors, table_error};
+use crate::execute::write::messages::{FieldErrors, field_error, repeatable, table_error};
 use crate::schema::model::Model;
 use crate::schema::model::keys::RECORD_ATTRIBUTES;
 use crate::schema::model::write::{ReturnedFrom, ReturnedItems};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::call::Get;
-use crate::table::data::write::{ConditionFailure, WriteAction};
+use crate::table::data::error::TableErrorKind;
+use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The seconds after which a record counts as missing.
@@ -27,29 +30,199 @@ const LASTS: i64 = 24 * 60 * 60;
 /// The attributes of a record beside its key and its time.
 const FINGERPRINT: &str = RECORD_ATTRIBUTES[0];
 const MADE: &str = RECORD_ATTRIBUTES[1];
+const BASIS: &str = RECORD_ATTRIBUTES[2];
+const REFUSAL: &str = RECORD_ATTRIBUTES[3];
+/// The members of a refusal: its errors as JSON, and whether its calls are undone.
+const ERRORS: &str = "errors";
+const UNDONE: &str = "undone";
+/// The details of errors that a record keeps.
+const DETAILS: [&str; 5] = ["argument", "elements", "currentVersion", "serviceCode", "calls"];
 /// The members of a recorded item: its type and its key, or all of it.
 const TYPE: &str = "type";
 const KEY: &str = "key";
 const IMAGE: &str = "item";
 
-/// Adds the record of the request to its write, if there is none yet.
+/// Adds the record of the request to its write, if there is none yet. If it was begun before calls of services, it must
+/// still be so.
 pub fn add(job: &WriteJob<'_>, request: &KnownRequest, draft: &mut WriteDraft) {
-    let now = job.context.now;
-    let mut condition = Conditions::default();
-    condition.free_guard(&request.key.partition.0, &[], (&request.time, now.passed().bounds()));
-    let mut record = key_attributes(&request.key);
-    let ends = now.millis().div_euclid(1_000) + LASTS;
-    record.insert(request.time.as_str(), Attribute::N(ends.to_string().into()));
-    record.insert(FINGERPRINT, Attribute::S(request.fingerprint.as_str().into()));
+    let condition = match job.calls {
+        Some(_) => begun(request),
+        None => free(job, request),
+    };
     let mut made = Item::new();
     for returned in job.write.returned() {
         let items = items_of(job, draft, returned);
         let items = items.iter().filter_map(|(ty, item)| recorded(job, draft, ty, item)).collect();
         made.insert(name_of(returned), Attribute::L(items));
     }
+    let mut record = head(job, request);
     record.insert(MADE, Attribute::M(made));
     let action = WriteAction::Put(record);
     draft.calls.push(DraftCall::from_text((request.table.clone(), action, condition.build()), CallRole::Record));
+}
+
+/// The key, the time and the fingerprint of a record.
+fn head(job: &WriteJob<'_>, request: &KnownRequest) -> Item {
+    let mut record = key_attributes(&request.key);
+    let ends = job.context.now.millis().div_euclid(1_000) + LASTS;
+    record.insert(request.time.as_str(), Attribute::N(ends.to_string().into()));
+    record.insert(FINGERPRINT, Attribute::S(request.fingerprint.as_str().into()));
+    record
+}
+
+/// There is no record, or one that has ended.
+fn free(job: &WriteJob<'_>, request: &KnownRequest) -> Conditions {
+    let mut condition = Conditions::default();
+    condition.free_guard(&request.key.partition.0, &[], (&request.time, job.context.now.passed().bounds()));
+    condition
+}
+
+/// There is a record of the request that says neither that it is made nor that it is refused.
+fn begun(request: &KnownRequest) -> Conditions {
+    let mut condition = Conditions::default();
+    condition.equals(FINGERPRINT, Attribute::S(request.fingerprint.as_str().into()));
+    condition.absent(MADE);
+    condition.absent(REFUSAL);
+    condition
+}
+
+/// What was there when a record was to be begun.
+pub enum Beginning {
+    /// None.
+    New,
+    /// A record of this key.
+    Again(Arc<Item>),
+}
+
+/// Begins the record of a request, before its services are called with what has this fingerprint.
+pub async fn begin(job: &WriteJob<'_>, request: &KnownRequest, basis: &str) -> Result<Beginning, FieldErrors> {
+    let mut record = head(job, request);
+    record.insert(BASIS, Attribute::S(basis.into()));
+    // A record that ends in this moment makes room for another.
+    for _ in 0..2 {
+        match put(job, request, record.clone(), free(job, request)).await {
+            Ok(()) => return Ok(Beginning::New),
+            Err(WriteError::Conditions(_)) => {
+                if let Some(record) = read(job, request).await? {
+                    return Ok(Beginning::Again(record));
+                }
+            }
+            Err(error) => return Err(vec![unwritten(error)]),
+        }
+    }
+    Err(vec![in_use()])
+}
+
+/// Whose word a record is that was to say that its request is refused.
+pub enum Recorded {
+    /// It says so now.
+    Now,
+    /// Another request has decided before.
+    Otherwise(Arc<Item>),
+}
+
+/// Says in the record of a request that it is refused with these errors, and that its calls are to be undone.
+pub async fn refuse(
+    job: &WriteJob<'_>,
+    request: &KnownRequest,
+    field_errors: &FieldErrors,
+) -> Result<Recorded, FieldErrors> {
+    match put(job, request, refused(job, request, (field_errors, false)), begun(request)).await {
+        Ok(()) => Ok(Recorded::Now),
+        Err(WriteError::Conditions(_)) => match read(job, request).await? {
+            Some(record) => Ok(Recorded::Otherwise(record)),
+            None => Err(vec![in_use()]),
+        },
+        Err(error) => Err(vec![unwritten(error)]),
+    }
+}
+
+/// Says in the record of a refused request that its calls are undone. If it cannot be said, they are undone again.
+pub async fn undone(job: &WriteJob<'_>, request: &KnownRequest, field_errors: &FieldErrors) {
+    let mut condition = Conditions::default();
+    condition.equals(FINGERPRINT, Attribute::S(request.fingerprint.as_str().into()));
+    condition.exists(REFUSAL);
+    let _ = put(job, request, refused(job, request, (field_errors, true)), condition).await;
+}
+
+/// The record of a request that is refused with these errors, and whether its calls are undone.
+fn refused(job: &WriteJob<'_>, request: &KnownRequest, (field_errors, is_undone): (&FieldErrors, bool)) -> Item {
+    let mut refusal = Item::new();
+    let errors: Vec<Value> = field_errors.iter().map(error_json).collect();
+    refusal.insert(ERRORS, Attribute::S(Value::Array(errors).to_string().into()));
+    refusal.insert(UNDONE, Attribute::Bool(is_undone));
+    let mut record = head(job, request);
+    record.insert(REFUSAL, Attribute::M(refusal));
+    record
+}
+
+async fn put(
+    job: &WriteJob<'_>,
+    request: &KnownRequest,
+    record: Item,
+    condition: Conditions,
+) -> Result<(), WriteError> {
+    let (table, condition) = (request.table.clone(), condition.build());
+    let call = WriteCall { table, action: WriteAction::Put(record), condition };
+    job.context.loaders.write(&call).await.map(|_| ())
+}
+
+/// The error of a record that could not be written.
+fn unwritten(error: WriteError) -> FieldError {
+    match error {
+        WriteError::Uncertain(error) => repeatable(&error),
+        WriteError::Failed(error) if error.kind == TableErrorKind::Condition => in_use(),
+        error => field_error(error),
+    }
+}
+
+/// What a record says of its request.
+pub enum RecordState {
+    /// Its services are called; it is not decided.
+    Begun,
+    /// It is made.
+    Made,
+    /// It is refused with these errors.
+    Refused {
+        /// The errors.
+        field_errors: FieldErrors,
+        /// Whether its calls are undone.
+        is_undone: bool,
+    },
+}
+
+/// What a record says.
+pub fn state(record: &Item) -> RecordState {
+    match (record.get(MADE), record.get(REFUSAL)) {
+        (Some(_), _) => RecordState::Made,
+        (None, Some(Attribute::M(refusal))) => {
+            let errors = match refusal.get(ERRORS) {
+                Some(Attribute::S(text)) => serde_json::from_str::<Vec<Value>>(text.as_str()).unwrap_or_default(),
+                _ => Vec::new(),
+            };
+            let is_undone = matches!(refusal.get(UNDONE), Some(Attribute::Bool(true)));
+            RecordState::Refused { field_errors: errors.iter().map(error_of).collect(), is_undone }
+        }
+        (None, _) => RecordState::Begun,
+    }
+}
+
+/// Whether a record was begun for calls with what has this fingerprint.
+pub fn has_basis(record: &Item, basis: &str) -> bool {
+    matches!(record.get(BASIS), Some(Attribute::S(text)) if text.as_str() == basis)
+}
+
+fn error_json(error: &FieldError) -> Value {
+    let details = error.details.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+    json!({ "code": error.code.as_str(), "message": error.message, "details": details.collect::<Map<_, _>>() })
+}
+
+/// An error as a record has it, with the details that repeat.
+fn error_of(value: &Value) -> FieldError {
+    let code = value["code"].as_str().and_then(ErrorCode::from_text).unwrap_or(ErrorCode::Conflict);
+    let details = DETAILS.into_iter().filter_map(|name| Some((name, value["details"].get(name)?.clone())));
+    let message = value["message"].as_str().unwrap_or_default().to_owned();
+    FieldError { code, message, details: details.collect() }
 }
 
 /// What a record holds of an item; `None` if there is none.

@@ -43,7 +43,8 @@ pub async fn draft(
     let (draft, scope) = (WriteDraft::default(), ItemsInScope::default());
     let mut drafting = Drafting { job, generated, earlier, draft, scope, looked_up: HashMap::new() };
     match drafting.all().await {
-        Ok(()) => Ok(drafting.draft),
+        Ok(()) if job.write.calls.is_empty() => Ok(drafting.draft),
+        Ok(()) => Ok(WriteDraft { scope_of_calls: drafting.scope, ..drafting.draft }),
         Err(field_errors) => Err(UnfinishedDraft { draft: drafting.draft, field_errors }),
     }
 }

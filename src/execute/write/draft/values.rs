@@ -2,21 +2,20 @@
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::expression::evaluate;
-use crate::execute::expression::scope::argument;
 use crate::execute::item::assemble;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::elements::MAX_IN_TRANSACTION;
 use crate::execute::write::lookup::found_item::FoundItem;
-use crate::execute::write::lookup::items::ItemInScope;
+use crate::execute::write::lookup::source_value::source_value;
 use crate::execute::write::lookup::targets::{self, LookedUp};
-use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, one_of_several, several, unreadable};
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, one_of_several, several};
 use crate::execute::write::rules::arguments::computed_value;
 use crate::execute::write::rules::expression;
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::model::ObjectType;
 use crate::schema::model::find::Access;
-use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, GivenValue, WriteTarget, WrittenValue};
 use crate::table::data::attribute::Key;
 use indexmap::IndexMap;
@@ -207,36 +206,6 @@ impl Drafting<'_, '_> {
 
     /// The value of a source; `None` if it is not given. Fails if it is a stored value that its type cannot read.
     pub fn given(&self, source: &Source) -> Result<Option<Value>, FieldErrors> {
-        Ok(match source {
-            Source::Argument(name) => argument(self.job.arguments(), name).cloned(),
-            // Without the claim, the write was refused before.
-            Source::Claim(claim) => Some(self.job.context.caller.text(claim).map_or(Value::Null, Value::String)),
-            Source::Item(name, field) => {
-                let Some(ItemInScope { ty, item }) = self.scope.get(name) else { return Ok(None) };
-                let ty = self.job.type_named(ty)?;
-                let values = assemble::values_of(self.job.context.model, ty, item);
-                if values.is_unreadable(field) {
-                    return Err(unreadable(ty, field));
-                }
-                // What the item lacks is null, not missing: no default takes its place.
-                Some(values.known.get(field).cloned().unwrap_or_default())
-            }
-            Source::Parent(_) => None,
-            Source::Text(parts) => {
-                let mut text = String::new();
-                for part in parts {
-                    match part {
-                        TextPart::Literal(literal) => text.push_str(literal),
-                        TextPart::Value(source) => match self.given(source)? {
-                            None => return Ok(None),
-                            Some(Value::Null) => return Ok(Some(Value::Null)),
-                            Some(Value::String(value)) => text.push_str(&value),
-                            Some(value) => text.push_str(&value.to_string()),
-                        },
-                    }
-                }
-                Some(Value::String(text))
-            }
-        })
+        source_value(self.job, (self.job.arguments(), &self.scope), source)
     }
 }

@@ -3,4 +3,5 @@
 pub mod dependents;
 pub mod found_item;
 pub mod items;
+pub mod source_value;
 pub mod targets;

@@ -62,13 +62,13 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     if field_errors.is_empty() { check_computed(job) } else { Err(field_errors) }
 }
 
-/// Checks the values that puts compute of the request alone. What they compute of found items is checked when it is
-/// written.
+/// Checks the values that puts compute of the request alone, or of results that are there. What they compute of found
+/// items is checked when it is written.
 fn check_computed(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     let is_found = |operand: &Operand| {
         let Operand::Argument(name, _) = operand else { return false };
         let alias = name.split('.').next().and_then(|first| job.write.find_named(first));
-        alias.is_some_and(|find| find.is_named)
+        alias.is_some_and(|find| find.is_named) || job.calls.is_none() && job.write.call_of(name).is_some()
     };
     for (position, done) in job.directives.actions.iter().enumerate() {
         let ty = job.type_named(&done.action.item)?;

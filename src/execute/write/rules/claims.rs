@@ -7,6 +7,7 @@ use crate::execute::write::messages::FieldErrors;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::operand::Operand;
 use crate::schema::model::rules::DefaultValue;
+use crate::schema::model::service::CallInput;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
 
@@ -15,6 +16,8 @@ pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     let caller = job.context.caller;
     let mut claims = Vec::new();
     job.write.actions.iter().for_each(|action| add_action(action, &mut claims));
+    let of_calls = job.write.calls.iter().flat_map(|call| call.inputs.values().filter_map(CallInput::source));
+    of_calls.for_each(|source| add_source(source, &mut claims));
     let items =
         job.write.actions.iter().map(|action| &action.item).chain(job.write.finds.iter().map(|found| &found.find.item));
     let of_keys: Vec<ClaimPath> =

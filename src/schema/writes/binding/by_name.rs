@@ -61,13 +61,15 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
     let foreign = is_foreign_id(writing, wish.owner, wish.name);
     let argument = inputs::input(schema, writing.field, wish.name)
         .filter(|_| !(foreign || writing.list.is_some() && is_word(wish.name)))
-        .or_else(|| inputs::input(schema, writing.field, &long).filter(|_| !wish.record.contains_key(&long)));
+        .or_else(|| inputs::input(schema, writing.field, &long).filter(|_| !wish.record.contains_key(&long)))
+        .filter(|input| !writing.is_result(&input.name));
     if let Some(input) = argument {
         return checked(writing, wish, declared, &input, findings).map(Some);
     }
     let members: Vec<Input> = inputs::arguments(writing.field)
         .flat_map(|argument| inputs::members(schema, &argument))
         .filter(|member| !foreign && member.name.rsplit('.').next() == Some(wish.name))
+        .filter(|member| !writing.is_result(&member.name))
         .collect();
     match members.as_slice() {
         [] => Ok(None),
@@ -94,7 +96,8 @@ fn is_foreign_id(writing: &Writing, owner: &str, name: &str) -> bool {
 /// The argument, or the field of one, that is an `id` but not that of this item type.
 pub fn other_id<'a>(writing: &Writing<'a>, owner: &str) -> Option<Input<'a>> {
     let schema = writing.draft.schema;
-    let members = || inputs::arguments(writing.field).flat_map(|argument| inputs::members(schema, &argument));
+    let arguments = || inputs::arguments(writing.field).filter(|argument| !writing.is_result(&argument.name));
+    let members = || arguments().flat_map(|argument| inputs::members(schema, &argument));
     let bare =
         || inputs::input(schema, writing.field, "id").or_else(|| members().find(|member| member.name.ends_with(".id")));
     is_foreign_id(writing, owner, "id").then(bare)?

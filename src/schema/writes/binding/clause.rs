@@ -1,14 +1,12 @@
 //! `set:` and `where:` of an action in, what their fields are bound to out. Must not know keys.
 
-use super::entry::{ClauseEntry, ClausePart, SaidValue};
+use super::entry::{ClauseEntry, ClausePart, SaidValue, split};
 use super::number::{self, assigned_as};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
-use crate::schema::expression::claim::ClaimPath;
-use crate::schema::finds::scope::prefixed;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::GivenValue;
 use crate::schema::rules::literal::word;
@@ -18,7 +16,7 @@ use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::StoredFields;
 use crate::schema::types::inputs::{depth_of, writable};
 use crate::schema::types::{computed, inputs, values};
-use crate::schema::writes::acting::{Acting, Clause, FieldBinding, MadeBinding};
+use crate::schema::writes::acting::{Acting, Clause, FieldBinding, MadeBinding, field_in_scope};
 use crate::schema::writes::directive::WrittenClause;
 use apollo_compiler::Node;
 use apollo_compiler::ast::Value;
@@ -126,55 +124,23 @@ impl ClauseEntry<'_> {
 
     /// Splits a text into literals and `{names}`, in order.
     fn parts(&self, text: &At<String>, findings: &mut Findings) -> Option<Vec<ClausePart>> {
-        let mut parts = Vec::new();
-        let (mut at, value) = (0, &text.value);
-        while let Some(open) = value[at..].find('{').map(|found| at + found) {
-            if open > at {
-                parts.push(ClausePart::Literal(value[at..open].to_owned()));
-            }
-            let place = |end: usize| span::within(self.acting.writing.draft.text, &text.span, &(open..end));
-            let Some(close) = value[open..].find('}').map(|found| open + found) else {
-                findings.error(
-                    rules::KF0702,
-                    &place(value.len()),
-                    "this brace is not closed",
-                    Some("a placeholder is `{name}`".into()),
-                );
-                return None;
-            };
-            parts.push(self.name(&value[open + 1..close], &place(close + 1), findings)?);
-            at = close + 1;
-        }
-        if at < value.len() || parts.is_empty() {
-            parts.push(ClausePart::Literal(value[at..].to_owned()));
-        }
-        Some(parts)
+        let name = |name: &str, place: &Span, findings: &mut Findings| self.name(name, place, findings);
+        split(self.acting.writing.draft.text, text, &name, findings)
     }
 
     /// Resolves a name: a claim, an argument, a field of one, a field of an item in scope (`Group.id`, `groupId`, or
     /// just `id`), or else a word.
     fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<ClausePart> {
         let writing = &self.acting.writing;
-        if let Some(claim) = ClaimPath::parse(name) {
-            return Some(ClausePart::Source(Source::Claim(claim)));
-        }
-        if inputs::input(writing.draft.schema, writing.field, name).is_some() {
-            return Some(ClausePart::Source(Source::Argument(name.to_owned())));
-        }
-        if let Some((item, field)) = self.field_in_scope(name) {
-            return Some(ClausePart::Source(Source::Item(item.to_owned(), field.to_owned())));
+        if let Some(source) = writing.source(name, self.acting.scope) {
+            return Some(ClausePart::Source(source));
         }
         if let Some(word) = if self.makes { word(name, place, findings) } else { None } {
             return word.ok().map(ClausePart::Word);
         }
         let message =
             format!("`{name}` is neither an argument of `{}` nor a field of an item in scope", writing.coordinate());
-        let arguments = inputs::arguments(writing.field).flat_map(|input| {
-            let members = inputs::members(writing.draft.schema, &input);
-            std::iter::once(input.name).chain(members.into_iter().map(|member| member.name))
-        });
-        let fields = self.fields_in_scope().map(|(item, field)| format!("{item}.{field}"));
-        let choices: Vec<String> = arguments.chain(fields).collect();
+        let choices = writing.choices(self.acting.scope);
         let help = self.help_of_list(name).or_else(|| suggest(name, choices.iter().map(String::as_str)));
         findings.error(rules::KF0703, place, message, help);
         None
@@ -192,27 +158,10 @@ impl ClauseEntry<'_> {
         })
     }
 
-    /// The fields of the items in scope, each with its item's type.
-    fn fields_in_scope(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.acting
-            .scope
-            .iter()
-            .flat_map(|item| item.record.keys().map(move |field| (item.name.as_str(), field.as_str())))
-    }
-
-    /// The field of an item in scope that a name means: `Group.id`, `groupId`, or just `id`.
-    fn field_in_scope(&self, name: &str) -> Option<(&str, &str)> {
-        let whole = |item: &str, field: &str| name.split_once('.') == Some((item, field));
-        let long = |item: &str, field: &str| prefixed(item, field) == name;
-        [&whole as &dyn Fn(&str, &str) -> bool, &long, &|_: &str, field: &str| field == name]
-            .into_iter()
-            .find_map(|is| self.fields_in_scope().find(|(item, field)| is(item, field)))
-    }
-
     /// What a name in braces would mean here, in words.
     fn named(&self, name: &str) -> Option<String> {
         let is_input = inputs::input(self.acting.writing.draft.schema, self.acting.writing.field, name).is_some();
-        let field = || self.field_in_scope(name).map(|(item, _)| format!("the field of `{item}`"));
+        let field = || field_in_scope(self.acting.scope, name).map(|(item, _)| format!("the field of `{item}`"));
         if is_input { Some("the argument".to_owned()) } else { field() }
     }
 

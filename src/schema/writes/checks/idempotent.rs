@@ -119,7 +119,7 @@ fn table_of(writing: &Writing, actions: &[(Action, &ActionDirective)]) -> Result
     Ok((position, mark))
 }
 
-/// Reports `@idempotent` on fields that write nothing.
+/// Reports `@idempotent` and `@call` on fields that write nothing.
 pub fn check_places(draft: &SchemaDraft, findings: &mut Findings) {
     for (name, definition) in &draft.schema.types {
         let fields = match definition {
@@ -129,10 +129,12 @@ pub fn check_places(draft: &SchemaDraft, findings: &mut Findings) {
         };
         let is_mutation = draft.kind(name) == Some(&Kind::Root(OperationType::Mutation));
         for field in fields.values().filter(|field| !is_mutation || write_of(&field.directives).is_none()) {
-            let Some(directive) = field.directives.get("idempotent") else { continue };
-            let message = format!("`@idempotent` is on `{name}.{}`, which writes nothing", field.name);
-            let help = "put it on the field of `Mutation` that writes, beside `@put`, `@update` or `@delete`";
-            findings.error(rules::KF0729, &named(directive), message, Some(help.into()));
+            for (of, rule) in [("idempotent", rules::KF0729), ("call", rules::KF1104)] {
+                let Some(directive) = field.directives.get(of) else { continue };
+                let message = format!("`@{of}` is on `{name}.{}`, which writes nothing", field.name);
+                let help = "put it on the field of `Mutation` that writes, beside `@put`, `@update` or `@delete`";
+                findings.error(rule, &named(directive), message, Some(help.into()));
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::service::{CallInput, MutationCall};
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, WriteFind, WriteTarget, WrittenValue};
 use crate::schema::scalar::spread::Spread;
@@ -68,6 +69,15 @@ pub fn arguments_of(action: &Action) -> Vec<String> {
     }
     all.extend(action.condition.iter().flat_map(Condition::arguments).map(str::to_owned));
     all.extend(action.named_by_expression().into_iter().map(str::to_owned));
+    all
+}
+
+/// The arguments of a call, and its result, dotted.
+pub fn arguments_of_call(call: &MutationCall) -> Vec<String> {
+    let mut all = vec![call.name.clone()];
+    let given = call.inputs.values().filter_map(CallInput::source).chain(&call.key);
+    given.for_each(|source| arguments(source, &mut all));
+    all.extend(call.condition.iter().flat_map(Condition::arguments).map(str::to_owned));
     all
 }
 

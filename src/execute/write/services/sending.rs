@@ -1,0 +1,74 @@
+//! What a service gets, and the key of its call, in; its answer out. Must not know records.
+
+use crate::execute::report::TraceContext;
+use crate::execute::service::call::{RefusedItem, ServiceError, ServiceErrorKind, ServiceRequest};
+use crate::execute::write::idempotency::{digest, owner};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lookup::items::ItemsInScope;
+use crate::execute::write::lookup::source_value::source_value;
+use crate::execute::write::messages::FieldErrors;
+use crate::schema::model::service::MutationCall;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+/// How a call ended.
+pub enum CallOutcome {
+    /// The service has made it, with this result.
+    Made(Value),
+    /// The service says that it does not make it.
+    Refused(RefusedItem),
+    /// It was not sent.
+    Unsent(ServiceErrorKind),
+    /// There is no answer that says so.
+    Unknown(ServiceErrorKind),
+}
+
+/// The code of a result of which no part can be read.
+const UNREADABLE: &str = "UNREADABLE";
+
+/// Makes a call.
+pub async fn make(job: &WriteJob<'_>, call: &MutationCall, inputs: &Map<String, Value>) -> CallOutcome {
+    send(job, call, (to_raw_value(inputs).unwrap_or_default(), None)).await
+}
+
+/// Undoes a call, whether it was made or not. Gives whether the service has answered that none of its key is made.
+pub async fn undo(job: &WriteJob<'_>, call: &MutationCall, undo: &str) -> bool {
+    let nothing = to_raw_value(&json!({})).unwrap_or_default();
+    matches!(send(job, call, (nothing, Some(undo.to_owned()))).await, CallOutcome::Made(_))
+}
+
+async fn send(job: &WriteJob<'_>, call: &MutationCall, (item, undo): (Box<RawValue>, Option<String>)) -> CallOutcome {
+    let Some(session) = job.context.services else { return CallOutcome::Unsent(ServiceErrorKind::Unavailable) };
+    let Ok(key) = key(job, call) else { return CallOutcome::Unsent(ServiceErrorKind::Refused) };
+    let declared = &job.context.model.services[call.service];
+    let request = ServiceRequest {
+        field: format!("Mutation.{}", job.planned.field),
+        caller: job.context.caller.claims_named(&declared.claims),
+        arguments: None,
+        key: Some(key),
+        undo,
+        items: vec![item],
+        trace: job.context.trace.map(TraceContext::to_text),
+    };
+    let (answer, is_sent) = session.call(call.service, &request).await;
+    match answer.map(|answer| answer.results.into_iter().next()) {
+        Ok(Some(Ok(value))) => CallOutcome::Made(value),
+        Ok(Some(Err(refused))) if refused.code != UNREADABLE => CallOutcome::Refused(refused),
+        Ok(_) => CallOutcome::Unknown(ServiceErrorKind::Unreadable),
+        Err(ServiceError { kind, .. }) if is_sent => CallOutcome::Unknown(kind),
+        Err(ServiceError { kind, .. }) => CallOutcome::Unsent(kind),
+    }
+}
+
+/// The key of a call: the same in every attempt of the request, and different for another caller.
+fn key(job: &WriteJob<'_>, call: &MutationCall) -> Result<String, FieldErrors> {
+    let scope = match (job.request, &call.key) {
+        (Some(request), _) => json!([request.digest, call.name]),
+        (None, Some(source)) => {
+            let value = source_value(job, (job.arguments(), &ItemsInScope::default()), source)?;
+            json!([owner(job.context, job.write), job.planned.field, call.name, value])
+        }
+        (None, None) => json!([job.token, call.name]),
+    };
+    Ok(digest(&scope.to_string()))
+}
