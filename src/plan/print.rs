@@ -1,9 +1,9 @@
 //! A plan as text for people and as JSON for tools: one line, or one object, a read.
 
 use super::tree::*;
-use crate::schema::model::service::MutationCall;
 use crate::schema::model::find::sharding::Reading;
 use crate::schema::model::find::{Access, SortAccess};
+use crate::schema::model::service::MutationCall;
 use crate::schema::model::write::ActionKind;
 use crate::schema::model::{Model, write};
 use crate::schema::table::KeyAttribute;

@@ -26,12 +26,12 @@ const ATTEMPTS: usize = 200;
 const PAY: &str =
     "mutation ($from: ID!, $amount: Decimal!) { pay(fromId: $from, amount: $amount, to: \"Shop\") { id at amount } }";
 
-fn post(client: &reqwest::Client, url: &str, query: &str, variables: Value) -> RequestBuilder {
+pub fn post(client: &reqwest::Client, url: &str, query: &str, variables: Value) -> RequestBuilder {
     let body = json!({ "query": query, "variables": variables });
     client.post(format!("{url}/graphql")).header("x-api-key", KEY).json(&body)
 }
 
-async fn answer(request: RequestBuilder) -> Option<Value> {
+pub async fn answer(request: RequestBuilder) -> Option<Value> {
     request.send().await.ok()?.json().await.ok()
 }
 

@@ -34,7 +34,9 @@ async fn ask(gateway: &Gateway, query: &str) -> Value {
 fn charge(request: &ServiceRequest) -> ServiceResult {
     match &request.undo {
         Some(_) => Ok(json!({})),
-        None => Ok(json!({ "id": "ch1", "amount": items(request)[0]["amount"], "method": null, "balance": 3, "code": "c" })),
+        None => {
+            Ok(json!({ "id": "ch1", "amount": items(request)[0]["amount"], "method": null, "balance": 3, "code": "c" }))
+        }
     }
 }
 
@@ -187,7 +189,9 @@ async fn an_undo_without_an_answer_is_sent_again() {
 #[tokio::test]
 async fn a_call_that_nothing_undoes_is_told() {
     let services = Scripted::new(|request| {
-        Act::Answer(vec![Ok(json!({ "id": "ch1", "amount": if request.undo.is_none() { json!("many") } else { json!(1) } }))])
+        Act::Answer(vec![Ok(
+            json!({ "id": "ch1", "amount": if request.undo.is_none() { json!("many") } else { json!(1) } }),
+        )])
     });
     let (gateway, _) = shop(&services).await;
     let query = "mutation { payForGood(orderId: \"1\", key: \"k\") { id } }";

@@ -92,7 +92,9 @@ fn request(chances: &Chances, client: u64) -> String {
         1 => format!("mutation {{ send(orderId: \"{order}\", key: \"s{client}\") {{ id }} }}"),
         _ => {
             let token = if chances.below(5) == 0 { "bad" } else { "good" };
-            format!("mutation {{ pay(orderId: \"{order}\", token: \"{token}\", key: \"p{key}\") {{ chargeId amount }} }}")
+            format!(
+                "mutation {{ pay(orderId: \"{order}\", token: \"{token}\", key: \"p{key}\") {{ chargeId amount }} }}"
+            )
         }
     }
 }

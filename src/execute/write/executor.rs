@@ -80,10 +80,7 @@ pub async fn write(
 }
 
 /// Calls the services of a field, and writes with their results.
-async fn after_calls(
-    job: &WriteJob<'_>,
-    arguments: &Map<String, Value>,
-) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
+async fn after_calls(job: &WriteJob<'_>, arguments: &Map<String, Value>) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
     let (arguments, calls) = match before::make_calls(job, arguments).await {
         BeforeWrite::Made(arguments, calls) => (arguments, calls),
         BeforeWrite::Answered(record) => match job.request {
@@ -100,7 +97,7 @@ async fn after_calls(
     match check_arguments(&job) {
         Ok(()) => attempts.run().await,
         // The request's own values are checked before, so this is about a result.
-        Err(_) => attempts.refuse(vec![before::misfits(&planned.field)]).await,
+        Err(_) => attempts.refuse(vec![before::misfits(&planned.field)], false).await,
     }
 }
 
@@ -180,20 +177,21 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 Ok(Outcome::Raced(place)) => self.race(place).await,
                 Ok(Outcome::OtherForm(unfit)) => self.read_form(unfit).await,
                 Ok(Outcome::Unplaced(items)) => self.take_form(items).await,
-                Err(field_errors) => return self.refuse(field_errors).await,
+                Err(field_errors) => return self.refuse(field_errors, self.has_deleted).await,
             };
             if !goes_on {
                 let field_error = self.unanswered.as_ref().map_or_else(contention, repeatable);
-                return self.refuse(vec![field_error]).await;
+                let is_open = self.unanswered.is_some() || self.has_deleted;
+                return self.refuse(vec![field_error], is_open).await;
             }
             self.number += 1;
         }
     }
 
-    /// The answer to a write that is refused: the errors, or the items of a request that was made before.
-    async fn refuse(&self, field_errors: FieldErrors) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
+    /// The answer to a write that is refused: the errors, or the items of a request that was made before. If it `is_open`
+    /// whether the write is made, its calls stand.
+    async fn refuse(&self, field_errors: FieldErrors, is_open: bool) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
         if let Some(calls) = self.job.calls {
-            let is_open = self.unanswered.is_some() || self.has_deleted;
             let (field_errors, states) = (self.unmade(field_errors), Some(calls.states.clone()));
             return refusal::answer(self.job, Refusal { field_errors, states, is_open }).await;
         }
@@ -381,11 +379,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
     }
 
     /// The answer of a record.
-    async fn recorded(
-        &self,
-        request: &KnownRequest,
-        record: &Item,
-    ) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
+    async fn recorded(&self, request: &KnownRequest, record: &Item) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
         match self.job.calls {
             Some(_) => refusal::recorded(self.job, request, record).await,
             None => repeated::answer(self.job, request, record).await,

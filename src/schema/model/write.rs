@@ -269,8 +269,9 @@ impl Action {
     /// The arguments that it names, dotted, but for those of a find.
     pub fn named_arguments(&self) -> Vec<&str> {
         let sources = self.values.values().filter_map(WrittenValue::source).flat_map(Source::leaves);
-        let mut names: Vec<&str> =
-            sources.filter_map(|leaf| if let Source::Argument(name) = leaf { Some(name.as_str()) } else { None }).collect();
+        let mut names: Vec<&str> = sources
+            .filter_map(|leaf| if let Source::Argument(name) = leaf { Some(name.as_str()) } else { None })
+            .collect();
         names.extend(self.condition.iter().flat_map(Condition::arguments));
         names.extend(self.named_by_expression());
         names

@@ -15,8 +15,8 @@ use crate::schema::table::Table;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
 use crate::schema::types::inputs;
 use crate::schema::types::names::ItemNames;
-use apollo_compiler::{Name, Node};
 use apollo_compiler::ast::{Directive, FieldDefinition};
+use apollo_compiler::{Name, Node};
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
@@ -80,9 +80,10 @@ impl Writing<'_> {
         field_in_scope(scope, name).map(|(item, field)| Source::Item(item.to_owned(), field.to_owned()))
     }
 
-    /// All names that mean something in braces, for suggestions.
-    pub fn choices(&self, scope: &[InScope]) -> Vec<String> {
-        let arguments = inputs::arguments(self.field).flat_map(|input| {
+    /// All names that mean something in braces, for suggestions: of arguments, those that are known.
+    pub fn choices(&self, scope: &[InScope], is_known: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let known = inputs::arguments(self.field).filter(|input| is_known(&input.name));
+        let arguments = known.flat_map(|input| {
             let members = inputs::members(self.draft.schema, &input);
             std::iter::once(input.name).chain(members.into_iter().map(|member| member.name))
         });

@@ -81,7 +81,8 @@ pub fn read_write(
     let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
     let sound = sound & call::check_targets(&writing, (&finds, &actions), findings);
     let returns = returns::read_returns(&writing, &finds, &actions, findings)?;
-    let taken = |found: &WriteFind| held::taken(&writing, (&found.alias, found.each.as_deref()), (&finds, &calls, &actions));
+    let taken =
+        |found: &WriteFind| held::taken(&writing, (&found.alias, found.each.as_deref()), (&finds, &calls, &actions));
     let taken: Vec<_> = finds.iter().map(taken).collect();
     let finds = finds
         .into_iter()

@@ -205,7 +205,12 @@ fn result(job: &WriteJob<'_>, call: &MutationCall, mut value: Value) -> Result<V
     }
     coerce(api, ty, &value).map_err(|misfit| {
         let field = &job.planned.field;
-        tracing::warn!(field, call = call.name, misfit = misfit.sentence("Result", &call.name), "a service's result does not fit");
+        tracing::warn!(
+            field,
+            call = call.name,
+            misfit = misfit.sentence("Result", &call.name),
+            "a service's result does not fit"
+        );
         misfits(&call.name)
     })
 }

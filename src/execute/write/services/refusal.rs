@@ -87,10 +87,7 @@ async fn undo(job: &WriteJob<'_>, request: &KnownRequest, field_errors: FieldErr
 
 /// Whether a failure may be over when the request is repeated.
 fn is_passing(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::Throttled | ErrorCode::Timeout | ErrorCode::Unavailable | ErrorCode::IdempotencyKeyInUse
-    )
+    matches!(code, ErrorCode::Throttled | ErrorCode::Timeout | ErrorCode::Unavailable | ErrorCode::IdempotencyKeyInUse)
 }
 
 /// Says of which calls it is known that they stand, or not known that they do not.

@@ -11,6 +11,7 @@ use crate::schema::model::service::{CallInput, MutationCall};
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, WriteFind, WriteTarget};
 use crate::schema::services::resolve::service_of;
+use crate::schema::syntax::definitions::RESERVED;
 use crate::schema::syntax::directives::{argument, fields, name, named, place, text};
 use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use crate::schema::types::names::ItemNames;
@@ -89,7 +90,8 @@ impl CallReading<'_> {
         let key = self.key(findings)?;
         let undo = text(directive, "undo");
         if let Some(undo) = undo.as_ref().filter(|_| key.is_some()) {
-            let message = format!("`undo:` needs `@idempotent` on `{}`, whose record says so first", writing.coordinate());
+            let message =
+                format!("`undo:` needs `@idempotent` on `{}`, whose record says so first", writing.coordinate());
             let help = "add `@idempotent(key: \"{key}\")` and an argument `key: ID!`";
             findings.error(rules::KF1104, &undo.span, message, Some(help.to_owned()));
             return None;
@@ -127,7 +129,9 @@ impl CallReading<'_> {
             return Some(Some(Type::NonNullNamed(name)));
         }
         let inputs = self.writing.draft.schema.types.values();
-        let inputs = inputs.filter_map(|ty| ty.is_input_object().then(|| ty.name().as_str()));
+        let is_own = |name: &str| name.starts_with(RESERVED);
+        let inputs =
+            inputs.filter_map(|ty| ty.is_input_object().then(|| ty.name().as_str())).filter(|name| !is_own(name));
         let help = suggest(&of.value, inputs);
         let help = help.unwrap_or_else(|| format!("declare it: `input {} {{ id: ID! }}`", of.value));
         self.refuse(&of.span, format!("`{}` is no input type", of.value), Some(&help), findings)
@@ -171,7 +175,12 @@ impl CallReading<'_> {
         let (entries, malformed) = fields(self.directive, "set");
         if let Some(place) = malformed {
             let help = "write `set: { amount: \"{Order.amount}\" }`";
-            return self.refuse(&place, "`set:` is an object of what the service gets".to_owned(), Some(help), findings);
+            return self.refuse(
+                &place,
+                "`set:` is an object of what the service gets".to_owned(),
+                Some(help),
+                findings,
+            );
         }
         let mut inputs = IndexMap::new();
         for (name, written) in entries {
@@ -207,7 +216,7 @@ impl CallReading<'_> {
                     "`{name}` is neither an argument of `{}`, nor a field of a found item, nor of the result of a call before this one",
                     writing.coordinate()
                 );
-                let choices = writing.choices(self.scope);
+                let choices = writing.choices(self.scope, &|name| self.is_there(name, before));
                 let help = suggest(name, choices.iter().map(String::as_str));
                 findings.error(rules::KF1104, place, message, help);
             }
@@ -241,8 +250,15 @@ impl CallReading<'_> {
         let keys = draft.items.values().next()?;
         let found = self.scope.iter().filter(|item| item.found && item.each.is_none());
         let found = found.map(|item| (item.name.as_str(), item.record)).collect();
-        let names =
-            ItemNames { draft, field, record: &record, keys, table: draft.tables.get(keys.table)?, keys_tell: false, found };
+        let names = ItemNames {
+            draft,
+            field,
+            record: &record,
+            keys,
+            table: draft.tables.get(keys.table)?,
+            keys_tell: false,
+            found,
+        };
         match Condition::parse(&written.value, &names) {
             Ok(condition) => match condition.arguments().into_iter().find(|name| !self.is_there(name, before)) {
                 None => Some(Some(condition)),

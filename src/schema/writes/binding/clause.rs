@@ -140,7 +140,7 @@ impl ClauseEntry<'_> {
         }
         let message =
             format!("`{name}` is neither an argument of `{}` nor a field of an item in scope", writing.coordinate());
-        let choices = writing.choices(self.acting.scope);
+        let choices = writing.choices(self.acting.scope, &|_| true);
         let help = self.help_of_list(name).or_else(|| suggest(name, choices.iter().map(String::as_str)));
         findings.error(rules::KF0703, place, message, help);
         None
