@@ -263,7 +263,8 @@ fn write_json(model: &Model, write: &PlannedWrite) -> Value {
     }
     let calls = calls_of(model, write).iter().map(|call| {
         let service = &model.services[call.service].name;
-        json!({ "service": service, "as": call.name, "gets": call.inputs.keys().collect::<Vec<_>>(), "undo": call.undo })
+        let gets: Vec<&String> = call.inputs.keys().collect();
+        json!({ "service": service, "as": call.name, "gets": gets, "undo": call.undo })
     });
     let calls: Vec<Value> = calls.collect();
     if let (false, Value::Object(said)) = (calls.is_empty(), &mut said) {

@@ -164,8 +164,8 @@ async fn charges_are_those_of_payments_whatever_is_lost_or_killed() {
         let read = answer(post(&client, &whole.url, query, json!({ "id": order }))).await.unwrap();
         let own = read["data"]["order"]["payments"].as_array().unwrap().clone();
         assert!(own.len() <= 1, "{order} is paid twice: {own:?}");
-        let told = made.iter().filter(|(of, answer)| of == order && answer["data"]["pay"].is_object()).count();
-        assert_eq!(told, own.len(), "{order}: {made:?}");
+        let paid = made.iter().filter(|(of, answer)| of == order && answer["data"]["pay"].is_object()).count();
+        assert_eq!(paid, own.len(), "{order}: {made:?}");
         for payment in own {
             payments.insert(payment["chargeId"].as_str().unwrap().to_owned(), payment["amount"].as_i64().unwrap());
         }

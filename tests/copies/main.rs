@@ -3,7 +3,8 @@
 //!
 //! `lost_answers` loses answers of the server between two copies, without a bus, and checks that some order explains
 //! what callers learned. `orders` does so with writes of lists, and counts what is gone from the stock. `payments`
-//! sends writes again with their keys, until each is answered. `charges` does so with writes that call a service first. `moves` looks at items that move, at every moment.
+//! sends writes again with their keys, until each is answered. `charges` does so with writes that call a service first.
+//! `moves` looks at items that move, at every moment.
 //!
 //! Without the program `nats-server`, there is nothing to test with, and the tests say so. `KEYFOLD_NATS_SERVER` names
 //! it, and must then be right.

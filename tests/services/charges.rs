@@ -1,6 +1,6 @@
-//! The law of calls before writes: once each client has repeated its request to a certain answer, the charges that stand
-//! at the service are those of the payments in the table, or are told in the client's answer. Answers and calls are
-//! lost, calls and writes arrive late, requests stop in the middle, and others change the orders meanwhile.
+//! The law of calls before writes: once each client has repeated its request to a certain answer, the charges that
+//! stand at the service are those of the payments in the table, or are named in the client's answer. Answers and calls
+//! are lost, calls and writes arrive late, requests stop in the middle, and others change the orders meanwhile.
 
 use crate::support;
 use crate::till::Till;
@@ -103,7 +103,7 @@ fn request(chances: &Chances, client: u64) -> String {
 async fn charges_are_those_of_payments_once_each_answer_is_certain() {
     let number = |name: &str, usual| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (cases, first) = (number("KEYFOLD_LAW_CASES", 60), number("KEYFOLD_LAW_SEED", 0));
-    let (mut paid, mut given_back, mut told) = (0, 0, 0);
+    let (mut paid, mut given_back, mut named) = (0, 0, 0);
     for seed in first..first + cases {
         let world = World::new(seed, [0, 10, 30, 50][usize::try_from(seed % 4).unwrap()]).await;
         let queries: Vec<String> = (0..CLIENTS).map(|client| request(&world.chances, client)).collect();
@@ -124,7 +124,7 @@ async fn charges_are_those_of_payments_once_each_answer_is_certain() {
         for (query, answer) in queries.iter().zip(&answers) {
             let calls = answer["errors"][0]["extensions"]["calls"].as_array().map_or(0, Vec::len);
             assert!(calls == 0 || query.contains("payForGood"), "{seed} {query}: {answer}");
-            told += calls;
+            named += calls;
         }
         let mut payments = BTreeMap::new();
         let mut sent = 0;
@@ -150,5 +150,5 @@ async fn charges_are_those_of_payments_once_each_answer_is_certain() {
         paid += payments.len();
         given_back += calls;
     }
-    assert!(first > 0 || paid as u64 > 2 * cases && given_back > 0 && told > 0, "{paid} {given_back} {told}");
+    assert!(first > 0 || paid as u64 > 2 * cases && given_back > 0 && named > 0, "{paid} {given_back} {named}");
 }

@@ -1,4 +1,4 @@
-//! A store that loses answers and calls, or makes writes late; by chance, until it is told to be steady.
+//! A store that loses answers and calls, or makes writes late; by chance, until a law ends that.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

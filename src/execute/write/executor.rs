@@ -27,7 +27,7 @@ use crate::execute::write::messages::{
 use crate::execute::write::rules::arguments::{check_arguments, check_inputs};
 use crate::execute::write::rules::claims::check_claims;
 use crate::execute::write::rules::lookups;
-use crate::execute::write::services::before::{self, BeforeWrite, Refusal};
+use crate::execute::write::services::before::{self, BeforeWrite, RefusedWrite};
 use crate::execute::write::services::{self, refusal};
 use crate::plan::tree::{PlannedResult, PlannedWrite};
 use crate::table::data::attribute::Item;
@@ -70,7 +70,7 @@ pub async fn write(
         Ok(()) if write.calls.is_empty() => Attempts::new(&job).run().boxed().await?,
         Ok(()) => after_calls(&job, arguments).boxed().await?,
         Err(field_errors) if write.calls.is_empty() => return Err(field_errors),
-        Err(field_errors) => refusal::answer(&job, Refusal::early(field_errors)).boxed().await?,
+        Err(field_errors) => refusal::answer(&job, RefusedWrite::early(field_errors)).boxed().await?,
     };
     let mut visible = Vec::with_capacity(returned.len());
     for (result, items) in planned.results.iter().zip(returned) {
@@ -188,12 +188,12 @@ impl<'a, 'j> Attempts<'a, 'j> {
         }
     }
 
-    /// The answer to a write that is refused: the errors, or the items of a request that was made before. If it `is_open`
-    /// whether the write is made, its calls stand.
+    /// The answer to a write that is refused: the errors, or the items of a request that was made before. If it
+    /// `is_open` whether the write is made, its calls stand.
     async fn refuse(&self, field_errors: FieldErrors, is_open: bool) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
         if let Some(calls) = self.job.calls {
             let (field_errors, states) = (self.unmade(field_errors), Some(calls.states.clone()));
-            return refusal::answer(self.job, Refusal { field_errors, states, is_open }).await;
+            return refusal::answer(self.job, RefusedWrite { field_errors, states, is_open }).await;
         }
         match self.job.request.filter(|_| !self.is_new) {
             Some(request) => match (record::read(self.job, request).await, &self.unanswered) {
@@ -209,7 +209,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
     }
 
     /// Errors, with the calls of services that stand.
-    fn told(&self, field_errors: FieldErrors) -> FieldErrors {
+    fn with_calls(&self, field_errors: FieldErrors) -> FieldErrors {
         refusal::tell(self.job, field_errors, self.job.calls.map(|calls| calls.states.as_slice()))
     }
 
@@ -314,7 +314,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
             // Another attempt could undo what others have done since.
             WriteError::Uncertain(error) => match unanswered::made(self.job, &draft, &self.generated).boxed().await {
                 Some(item) => Ok(Outcome::Done(results::finish(self.job, &draft, Ending::Made(Some(item))).await)),
-                None => Ok(Outcome::Done(Err(self.told(vec![open_end(&error)])))),
+                None => Ok(Outcome::Done(Err(self.with_calls(vec![open_end(&error)])))),
             },
             WriteError::Unfit(at, why) => {
                 let refused = lookups::decide(self.job, &mut draft.rules).await.err();

@@ -137,8 +137,8 @@ impl OperationCost {
         seeds
     }
 
-    /// Adds what is read and written before services are called: the items of the actions, whose conditions are checked,
-    /// and the record, which is begun, and which says of a refused write that the calls are undone.
+    /// Adds what is read and written before services are called: the items of the actions, whose conditions are
+    /// checked, and the record, which is begun, and which says of a refused write that the calls are undone.
     fn add_checks_before_calls(&mut self, CountedWrite { declared, .. }: &CountedWrite<'_>, written: &[u64]) {
         let items = written.iter().fold(0_u64, |sum, items| sum.saturating_add(*items));
         self.add_batches(items);

@@ -256,22 +256,13 @@ impl Action {
             names.extend(expression.arguments());
         }
         names.extend(self.at.iter().filter_map(|element| element.expression.as_ref()).flat_map(Update::arguments));
-        for computed in self.values.values().filter_map(WrittenValue::computed) {
-            computed.operands(&mut |operand| {
-                if let Operand::Argument(name, _) = operand {
-                    names.push(name);
-                }
-            });
-        }
+        names.extend(self.values.values().flat_map(WrittenValue::named_by_computed));
         names
     }
 
     /// The arguments that it names, dotted, but for those of a find.
     pub fn named_arguments(&self) -> Vec<&str> {
-        let sources = self.values.values().filter_map(WrittenValue::source).flat_map(Source::leaves);
-        let mut names: Vec<&str> = sources
-            .filter_map(|leaf| if let Source::Argument(name) = leaf { Some(name.as_str()) } else { None })
-            .collect();
+        let mut names: Vec<&str> = self.values.values().flat_map(WrittenValue::named_arguments).collect();
         names.extend(self.condition.iter().flat_map(Condition::arguments));
         names.extend(self.named_by_expression());
         names
@@ -426,6 +417,27 @@ impl WrittenValue {
             Some(GivenValue::Source(source)) => Some(source),
             Some(GivenValue::Made(_) | GivenValue::Computed(_)) | None => None,
         }
+    }
+
+    /// The arguments that it names, dotted.
+    pub fn named_arguments(&self) -> Vec<&str> {
+        let leaves = self.source().into_iter().flat_map(Source::leaves);
+        let named =
+            leaves.filter_map(|leaf| if let Source::Argument(name) = leaf { Some(name.as_str()) } else { None });
+        named.chain(self.named_by_computed()).collect()
+    }
+
+    /// The arguments that what an expression computes names, dotted.
+    fn named_by_computed(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        if let Some(computed) = self.computed() {
+            computed.operands(&mut |operand| {
+                if let Operand::Argument(name, _) = operand {
+                    names.push(name.as_str());
+                }
+            });
+        }
+        names
     }
 
     /// What an expression computes for the value, if it does.

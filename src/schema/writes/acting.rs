@@ -56,6 +56,9 @@ impl ElementList {
     }
 }
 
+/// The words that a text in braces may hold.
+pub const WORDS: [&str; 6] = ["now", "uuid", "uuid7", "auth", ELEMENT, INDEX];
+
 /// Whether a name of an argument is a word that only a text uses.
 pub fn is_word(name: &str) -> bool {
     name == INDEX || name == ELEMENT

@@ -15,13 +15,9 @@ use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::finds::{self, filter, prepare, where_clause};
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, Via};
 use crate::schema::model::source::{BindingRule, Source};
-use crate::schema::model::write::{ELEMENT, INDEX};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::Kind;
 use crate::schema::types::inputs;
-
-/// The words that a text in braces may hold.
-pub const WORDS: [&str; 6] = ["now", "uuid", "uuid7", "auth", ELEMENT, INDEX];
 
 /// The find and the arguments that it uses, dotted.
 pub struct ReadFind {

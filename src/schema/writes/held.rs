@@ -24,13 +24,20 @@ pub fn named<'n>(writing: &Writing, alias: &str, name: &'n str) -> Option<&'n st
     (first == alias && inputs::input(writing.draft.schema, writing.field, first).is_none()).then_some(field)
 }
 
+/// What may take values from found items.
+pub struct Takers<'w> {
+    /// Other finds.
+    pub finds: &'w [WriteFind],
+    /// Calls of services.
+    pub calls: &'w [MutationCall],
+    /// Actions.
+    pub actions: &'w [Action],
+}
+
 /// Collects what other finds and the actions take from the item that is found for this list, if for one, under this
 /// alias.
-pub fn taken(
-    writing: &Writing,
-    (alias, each): (&str, Option<&str>),
-    (finds, calls, actions): (&[WriteFind], &[MutationCall], &[Action]),
-) -> FoundFields {
+pub fn taken(writing: &Writing, (alias, each): (&str, Option<&str>), takers: &Takers) -> FoundFields {
+    let Takers { finds, calls, actions } = *takers;
     let mut taken = FoundFields::default();
     finds.iter().flat_map(|other| other.find.sources()).for_each(|source| taken.copied(source, alias));
     for call in calls {

@@ -81,8 +81,8 @@ pub fn read_write(
     let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
     let sound = sound & call::check_targets(&writing, (&finds, &actions), findings);
     let returns = returns::read_returns(&writing, &finds, &actions, findings)?;
-    let taken =
-        |found: &WriteFind| held::taken(&writing, (&found.alias, found.each.as_deref()), (&finds, &calls, &actions));
+    let takers = held::Takers { finds: &finds, calls: &calls, actions: &actions };
+    let taken = |found: &WriteFind| held::taken(&writing, (&found.alias, found.each.as_deref()), &takers);
     let taken: Vec<_> = finds.iter().map(taken).collect();
     let finds = finds
         .into_iter()
@@ -196,7 +196,7 @@ impl<'a> ReadWrite<'a> {
             Some(_) if self.writing.draft.schema.types.contains_key(name) => "a type",
             Some(_) if is_argument(self.writing.field) => "an argument",
             Some(_) if self.lists.iter().any(|list| is_argument(&list.field)) => "a field of an element",
-            Some(_) if find::WORDS.contains(&name) => "a word of texts",
+            Some(_) if acting::WORDS.contains(&name) => "a word of texts",
             Some(_) if !Name::is_valid_syntax(name) => "no name",
             _ => return Some(name.to_owned()),
         };

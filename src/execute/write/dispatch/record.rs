@@ -35,6 +35,8 @@ const REFUSAL: &str = RECORD_ATTRIBUTES[3];
 /// The members of a refusal: its errors as JSON, and whether its calls are undone.
 const ERRORS: &str = "errors";
 const UNDONE: &str = "undone";
+/// The longest text of an error that a record keeps, in characters.
+const MAX_TEXT: usize = 400;
 /// The details of errors that a record keeps.
 const DETAILS: [&str; 5] = ["argument", "elements", "currentVersion", "serviceCode", "calls"];
 /// The members of a recorded item: its type and its key, or all of it.
@@ -212,9 +214,14 @@ pub fn has_basis(record: &Item, basis: &str) -> bool {
     matches!(record.get(BASIS), Some(Attribute::S(text)) if text.as_str() == basis)
 }
 
+/// An error as a record keeps it. A service may have said more of it than fits an item.
 fn error_json(error: &FieldError) -> Value {
-    let details = error.details.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-    json!({ "code": error.code.as_str(), "message": error.message, "details": details.collect::<Map<_, _>>() })
+    let short = |text: &str| text.chars().take(MAX_TEXT).collect::<String>();
+    let detail = |(name, value): &(&'static str, Value)| {
+        ((*name).to_owned(), value.as_str().map_or_else(|| value.clone(), |text| short(text).into()))
+    };
+    let details: Map<String, Value> = error.details.iter().map(detail).collect();
+    json!({ "code": error.code.as_str(), "message": short(&error.message), "details": details })
 }
 
 /// An error as a record has it, with the details that repeat.

@@ -15,7 +15,7 @@ use crate::execute::write::made_calls::{CallState, MadeCalls};
 use crate::execute::write::messages::FieldErrors;
 use crate::execute::write::rules::lookups;
 use crate::schema::model::service::MutationCall;
-use crate::schema::model::write::ActionKind;
+use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::scalar::coerce::coerce;
 use crate::table::data::attribute::Item;
 use apollo_compiler::schema::ExtendedType;
@@ -29,11 +29,11 @@ pub enum BeforeWrite {
     /// The request has a record that answers it.
     Answered(Arc<Item>),
     /// The write is refused.
-    Refused(Refusal),
+    Refused(RefusedWrite),
 }
 
 /// Why a write is refused.
-pub struct Refusal {
+pub struct RefusedWrite {
     /// The errors.
     pub field_errors: FieldErrors,
     /// What came of each call; `None` if this request has made none, so that only an earlier one may have.
@@ -42,7 +42,7 @@ pub struct Refusal {
     pub is_open: bool,
 }
 
-impl Refusal {
+impl RefusedWrite {
     /// What may have come of each call, by this request or an earlier one with its record.
     pub fn states(&self, job: &WriteJob<'_>) -> Vec<CallState> {
         self.states.clone().unwrap_or_else(|| vec![CallState::Unknown; job.write.calls.len()])
@@ -60,9 +60,9 @@ pub async fn make_calls(job: &WriteJob<'_>, arguments: &Map<String, Value>) -> B
         Ok((draft, basis)) => match begin(job, &basis).await {
             Ok(None) => Calling::new(job, arguments, &draft).all(basis).await,
             Ok(Some(known)) => known,
-            Err(field_errors) => BeforeWrite::Refused(Refusal::early(field_errors)),
+            Err(field_errors) => BeforeWrite::Refused(RefusedWrite::early(field_errors)),
         },
-        Err(field_errors) => BeforeWrite::Refused(Refusal::early(field_errors)),
+        Err(field_errors) => BeforeWrite::Refused(RefusedWrite::early(field_errors)),
     }
 }
 
@@ -71,14 +71,29 @@ async fn checked(job: &WriteJob<'_>, arguments: &Map<String, Value>) -> Result<(
     let WriteJob { context, planned, write, request, .. } = *job;
     let mut directives = Directives::new(write, arguments)?;
     let mut without: Vec<String> = Vec::new();
-    directives.actions.retain(|done| {
-        let action = &done.action;
-        let takes = action.named_arguments().into_iter().any(|name| write.call_of(name).is_some())
-            || action.named_items().into_iter().any(|name| without.iter().any(|left_out| left_out == name));
-        if takes && matches!(action.kind, ActionKind::Put { .. }) {
-            without.push(action.name().to_owned());
+    directives.actions.retain_mut(|done| {
+        let takes = |action: &Action| {
+            action.named_arguments().into_iter().any(|name| write.call_of(name).is_some())
+                || action.named_items().into_iter().any(|name| without.iter().any(|left_out| left_out == name))
+        };
+        if !takes(&done.action) {
+            return true;
         }
-        !takes
+        // What must hold of a changed item can be checked without what is written to it.
+        if matches!(done.action.kind, ActionKind::Update { moves: false, upsert: false, .. })
+            && done.action.at.is_none()
+        {
+            let partly = done.action.to_mut();
+            partly
+                .values
+                .retain(|_, written| !written.named_arguments().iter().any(|name| write.call_of(name).is_some()));
+            partly.kind = ActionKind::Update { upsert: false, moves: false, expression: None };
+            return !takes(partly);
+        }
+        if matches!(done.action.kind, ActionKind::Put { .. }) {
+            without.push(done.action.name().to_owned());
+        }
+        false
     });
     let token = job.token.clone();
     let job = &WriteJob { context, planned, write, directives, request, calls: None, token };
@@ -109,7 +124,7 @@ async fn begin(job: &WriteJob<'_>, basis: &str) -> Result<Option<BeforeWrite>, F
     record::check(request, &record)?;
     match record::state(&record) {
         RecordState::Begun if record::has_basis(&record, basis) => Ok(None),
-        RecordState::Begun => Ok(Some(BeforeWrite::Refused(Refusal::early(vec![changed()])))),
+        RecordState::Begun => Ok(Some(BeforeWrite::Refused(RefusedWrite::early(vec![changed()])))),
         RecordState::Made | RecordState::Refused { .. } => Ok(Some(BeforeWrite::Answered(record))),
     }
 }
@@ -150,7 +165,7 @@ impl<'c, 'j> Calling<'c, 'j> {
             if let Some((field_error, is_open)) = refused {
                 self.states.resize(write.calls.len(), CallState::NotMade);
                 let states = Some(self.states);
-                return BeforeWrite::Refused(Refusal { field_errors: vec![field_error], states, is_open });
+                return BeforeWrite::Refused(RefusedWrite { field_errors: vec![field_error], states, is_open });
             }
         }
         BeforeWrite::Made(self.arguments, MadeCalls { basis, states: self.states })

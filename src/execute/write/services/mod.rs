@@ -8,8 +8,8 @@
 //! | `before` | a write → all its checks, its record and its calls |
 //! | `refusal` | why a write is refused, and its record → the answer, once the calls are undone |
 //!
-//! A record is begun before the first call. It becomes that of a made write within the write's transaction, or that of a
-//! refused one before a call is undone. So one of the two happens, once, whoever repeats the request.
+//! A record is begun before the first call. It becomes that of a made write within the write's transaction, or that of
+//! a refused one before a call is undone. So one of the two happens, once, whoever repeats the request.
 
 pub mod before;
 mod given;

@@ -1,6 +1,6 @@
 //! Why a write with calls is refused in; the answer out, once its record says so and its calls are undone.
 
-use super::before::Refusal;
+use super::before::RefusedWrite;
 use super::sending;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::write::dispatch::record::{self, RecordState, Recorded};
@@ -21,7 +21,7 @@ type Answer = Result<Vec<Vec<Arc<Item>>>, FieldErrors>;
 
 /// The answer to a write that is refused. If it is certain that it is not made, and stays so, its calls are undone. A
 /// request that was answered before gets that answer.
-pub async fn answer(job: &WriteJob<'_>, refusal: Refusal) -> Answer {
+pub async fn answer(job: &WriteJob<'_>, refusal: RefusedWrite) -> Answer {
     let Some(request) = job.request else { return Err(tell(job, refusal.field_errors, refusal.states.as_deref())) };
     // Whoever uses a key again for something else learns that first.
     let record = match record::read(job, request).await {
@@ -48,7 +48,7 @@ pub async fn recorded(job: &WriteJob<'_>, request: &KnownRequest, record: &Item)
 }
 
 /// Refuses a request for good, if nothing keeps it open.
-async fn give_up(job: &WriteJob<'_>, request: &KnownRequest, refusal: Refusal) -> Answer {
+async fn give_up(job: &WriteJob<'_>, request: &KnownRequest, refusal: RefusedWrite) -> Answer {
     let states = refusal.states(job);
     let may_stand = states.iter().any(|state| *state != CallState::NotMade);
     let is_undone = may_stand && job.write.calls.iter().any(|call| call.undo.is_some());
