@@ -5,8 +5,9 @@
 //! Prepared answers replace the network, and callgrind counts, so two runs differ by less than 1 %. The benchmark fails
 //! where a case takes 3 % more than `benches/instructions/recorded.txt` says, if the compiler and the machine are like
 //! those of the record. It fails anywhere if a case with rules, or with metrics and traces, takes 3 % more than the
-//! same one without them. `-- --record` writes that file anew. Any other argument names a case to count. The profiles
-//! stay in `target/instructions/` for `callgrind_annotate`.
+//! same one without them, or if a call of a service in Rust adds more than a read from the cache. `-- --record` writes
+//! that file anew. Any other argument names a case to count. The profiles stay in `target/instructions/` for
+//! `callgrind_annotate`.
 //!
 //! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases
 //! without metrics and traces, and compares with `benches/instructions/unoptimised.txt`: it takes a minute, so every
@@ -27,6 +28,7 @@ mod replay;
 
 use axum::http::HeaderMap;
 use cases::{CASES, Case, System};
+use keyfold::embed::services::OwnServices;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::report::RunObserver;
@@ -35,6 +37,7 @@ use keyfold::schema::{self, model::Model};
 use keyfold::table::store::{ClientKind, TableStore};
 use prepared::{Answer, PreparedServer, filled};
 use replay::Replay;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hint::black_box;
@@ -55,6 +58,9 @@ const TOLERANCE: f64 = 1.03;
 /// What makes the calls: both clients of Keyfold, or the AWS SDK without Keyfold.
 const CLIENTS: [&str; 3] = ["sdk", "direct", SDK_ALONE];
 const SDK_ALONE: &str = "sdk-alone";
+/// The cases in which code of the program gives what else an item in the cache has. A call of the code adds at most
+/// what the read of the item adds.
+const PRICED: [&str; 2] = ["one-price", "100-prices"];
 /// How the names of cases end that are compared with the same ones without that, before the client.
 const ADDED: [(&str, &str); 2] = [("-ruled ", "rules"), ("-observed ", "metrics and traces")];
 
@@ -128,6 +134,19 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
             if too_many { "  too many" } else { "" }
         );
     }
+    for case in PRICED {
+        let counted = |ending: &str| all.get(&format!("{case}-{ending} direct"));
+        let (Some(none), Some(kept), Some(by_code)) = (counted("none"), counted("kept"), counted("by-code")) else {
+            continue;
+        };
+        let [read, call] = [kept, by_code].map(|counted| counted.saturating_sub(*none));
+        let too_many = call > read;
+        failed |= too_many;
+        println!(
+            "{case:24} a call of a service in Rust adds {call}, a read from the cache {read}{}",
+            if too_many { "  too many" } else { "" }
+        );
+    }
     if record {
         let lines = recorded.iter().fold(format!("{}\n", environment::found()), |mut lines, (name, counted)| {
             let _ = writeln!(lines, "{name} {counted}");
@@ -151,12 +170,21 @@ fn read_record() -> (String, BTreeMap<String, u64>) {
     (environment.to_owned(), lines.map(|(name, counted)| (name.to_owned(), counted.parse().unwrap())).collect())
 }
 
+/// Settings with the code of the services.
+fn settings() -> Settings {
+    let mut services = OwnServices::default();
+    services.register("pricing".to_owned(), |request| async move {
+        request.items.iter().map(|_| Ok(Value::String("12.5".to_owned()))).collect()
+    });
+    Settings { services: Some(Arc::new(services)), ..Settings::default() }
+}
+
 /// The answers to a case's calls.
 fn prepare(case: &Case) -> Vec<Answer> {
     runtime().block_on(async {
         let model = model(case);
         let (store, tape) = filled(case.system, &model).await;
-        let gateway = Gateway::new(model, store, Settings::default());
+        let gateway = Gateway::new(model, store, settings());
         answered(&gateway, case).await;
         tape.take()
     })
@@ -184,7 +212,7 @@ fn run_one(case: &Case, client: ClientKind, answers: Vec<Answer>) {
     let telemetry = matches!(case.system, System::ObservedGroups).then(observed::telemetry);
     let observer = telemetry.clone().map(|telemetry| telemetry as Arc<dyn RunObserver>);
     let store = TableStore::over(server).with_client(client);
-    let gateway = Gateway::new(model(case), store, Settings { observer, ..Settings::default() });
+    let gateway = Gateway::new(model(case), store, Settings { observer, ..settings() });
     runtime.block_on(answered(&gateway, case));
     run_counted(|| {
         let span = telemetry.as_ref().and_then(|telemetry| telemetry.begin(&HeaderMap::new()));

@@ -122,6 +122,7 @@ pub mod service {
     //! What the code of a service gets and answers.
 
     pub use crate::execute::service::call::{RefusedItem, ServiceRequest, ServiceResult};
+    pub use crate::schema::model::service::Secret;
 }
 
 pub mod store {

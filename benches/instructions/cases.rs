@@ -29,6 +29,8 @@ pub enum System {
     ObservedGroups,
     /// A shop's 100 items, links to them, and ten shelves of ten items.
     Shop,
+    /// A shop's 100 things with their prices, of which the cache keeps everything, beside a service in the program.
+    Prices,
     /// A shop with ten times as many items, links and shelves.
     LargeShop,
 }
@@ -67,7 +69,13 @@ fn nothing() -> Value {
 }
 
 /// Every case.
-pub const CASES: [Case; 14] = [
+pub const CASES: [Case; 20] = [
+    priced("one-price-none", "{ thing(shopId: \"s\", id: \"0001\") { id } }", ("id", 1)),
+    priced("one-price-kept", "{ thing(shopId: \"s\", id: \"0001\") { id price { amount } } }", ("amount", 1)),
+    priced("one-price-by-code", "{ thing(shopId: \"s\", id: \"0001\") { id amount } }", ("amount", 1)),
+    priced("100-prices-none", "{ shop(id: \"s\") { things { id } } }", ("id", 100)),
+    priced("100-prices-kept", "{ shop(id: \"s\") { things { id price { amount } } } }", ("amount", 100)),
+    priced("100-prices-by-code", "{ shop(id: \"s\") { things { id amount } } }", ("amount", 100)),
     Case {
         name: "100-objects-ruled",
         system: System::RuledGroups,
@@ -156,6 +164,11 @@ pub const CASES: [Case; 14] = [
     Case { name: "one-object", system: System::Groups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
 ];
 
+/// A case of the prices.
+const fn priced(name: &'static str, operation: &'static str, holds: (&'static str, usize)) -> Case {
+    Case { name, system: System::Prices, operation, variables: nothing, holds }
+}
+
 impl Case {
     /// Whether it takes many times longer than the others, or whether the crates that it goes through are slow unless
     /// they are optimised.
@@ -176,6 +189,7 @@ impl System {
             Self::KeptGroups => {
                 ("groups.graphql", groups().replace(" @item(keys", " @cacheControl(maxAge: 3600) @item(keys"))
             }
+            Self::Prices => ("prices.graphql", include_str!("../prices.graphql").to_owned()),
             Self::Shop | Self::LargeShop => ("shop.graphql", include_str!("../shop.graphql").to_owned()),
         }
     }
@@ -184,6 +198,7 @@ impl System {
     pub fn lines(self) -> Vec<String> {
         let items = match self {
             Self::Groups | Self::RuledGroups | Self::KeptGroups | Self::ObservedGroups => groups(),
+            Self::Prices => prices(),
             Self::Shop => shop(100),
             Self::LargeShop => shop(1000),
         };
@@ -234,6 +249,19 @@ fn shop(number_of_items: usize) -> Vec<Value> {
     for shelf in 0..number_of_items / 10 {
         items.push(json!({ "PK": s("SHOP#s"), "SK": s(&format!("SHELF#{shelf:04}")) }));
         items.extend((0..10).map(|number| thing(&format!("SHOP#s-{shelf}"), number)));
+    }
+    items
+}
+
+/// A shop's things, and the price of each.
+fn prices() -> Vec<Value> {
+    let mut items = vec![json!({ "PK": s("SHOP#s"), "SK": s("#METADATA") })];
+    for number in 0..100 {
+        let id = format!("{number:04}");
+        let price = format!("price-{number:04}");
+        items.push(json!({ "PK": s("SHOP#s"), "SK": s(&format!("ITEM#{id}")), "priceId": s(&price) }));
+        let amount = json!({ "N": "12.5" });
+        items.push(json!({ "PK": s(&format!("PRICE#{price}")), "SK": s("PRICE"), "amount": amount }));
     }
     items
 }

@@ -16,6 +16,7 @@ mod schema;
 mod schema_file;
 pub mod selftest;
 mod server;
+pub mod service_answers;
 mod service_schemas;
 mod store_choice;
 mod tables;

@@ -147,8 +147,8 @@ impl GatewayBuilder {
         Self { sign_in, ..self }
     }
 
-    /// The code of the schema's service of this name (`@service` without `url:`). It gets the inputs of all objects of
-    /// a call, and gives a result for each, in their order.
+    /// The code of the schema's service of this name. It gets the inputs of all objects of a call, and gives a result
+    /// for each, in their order. A service with `url:` is then not called at its address, which the log says.
     pub fn service<Code, Answer>(mut self, name: impl Into<String>, code: Code) -> Self
     where
         Code: Fn(ServiceRequest) -> Answer + Send + Sync + 'static,
@@ -182,6 +182,10 @@ impl GatewayBuilder {
         }
         if let Some(name) = services.names().find(|name| model.services.iter().all(|service| service.name != **name)) {
             return Err(BuildError::NoService(name.clone()));
+        }
+        let declared = |name: &&String| model.services.iter().find(|service| service.name == ***name);
+        for service in services.names().filter(|name| declared(name).is_some_and(|service| service.url.is_some())) {
+            tracing::warn!(service, "code of the program answers for the service, so its address gets no calls");
         }
         settings.services.get_or_insert_with(|| Arc::new(services));
         let timeout = limits.request_timeout;

@@ -8,6 +8,7 @@ use crate::schema::model::service::Service;
 use crate::serve::outbound::service::HttpServices;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -56,9 +57,32 @@ where
         let answer = async move { (self.0)(request.clone()).await };
         // What goes wrong in the code of a service is an error at its fields.
         let answer = AssertUnwindSafe(answer).catch_unwind().map(|answer| match answer {
-            Ok(results) => Ok(ServiceAnswer { results, bytes: 0 }),
+            Ok(results) => {
+                let bytes = results.iter().map(bytes_of_result).sum();
+                Ok(ServiceAnswer { results, bytes })
+            }
             Err(_) => Err(ServiceError::new(ServiceErrorKind::Unavailable, "the code of the service panicked")),
         });
         answer.boxed()
+    }
+}
+
+/// How many bytes a result has as JSON, about: escapes and spaces do not count.
+fn bytes_of_result(result: &ServiceResult) -> usize {
+    match result {
+        Ok(value) => bytes_of(value),
+        Err(refused) => refused.code.len() + refused.message.len(),
+    }
+}
+
+fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(number) => number.as_str().len(),
+        Value::String(text) => text.len() + 2,
+        Value::Array(elements) => 2 + elements.iter().map(|element| bytes_of(element) + 1).sum::<usize>(),
+        Value::Object(members) => {
+            2 + members.iter().map(|(name, value)| name.len() + 4 + bytes_of(value)).sum::<usize>()
+        }
     }
 }

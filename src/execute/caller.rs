@@ -1,7 +1,8 @@
-//! Who sends a request: the claims of a checked sign-in, or none for an anonymous caller. Must not know tokens, headers
-//! or rules.
+//! Who sends a request: the claims of a checked sign-in, or none for an anonymous caller. A token is only passed on. Must
+//! not know headers or rules.
 
 use crate::schema::expression::claim::ClaimPath;
+use crate::schema::model::service::Secret;
 use serde_json::{Map, Value};
 use std::fmt::{Debug, Formatter, Result};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 pub struct Caller {
     claims: Option<Arc<Map<String, Value>>>,
     request_id: Option<Arc<str>>,
+    token: Option<Arc<Secret>>,
 }
 
 impl Caller {
@@ -21,7 +23,22 @@ impl Caller {
 
     /// A caller with the claims of a sign-in that was checked.
     pub fn signed_in(claims: Map<String, Value>) -> Self {
-        Self { claims: Some(Arc::new(claims)), request_id: None }
+        Self { claims: Some(Arc::new(claims)), ..Self::default() }
+    }
+
+    /// The same caller, with the token that was checked. Only services with `forwardToken: true` get it.
+    pub fn with_token(self, token: impl Into<String>) -> Self {
+        Self { token: Some(Arc::new(Secret(token.into()))), ..self }
+    }
+
+    /// The same caller, without a token.
+    pub fn without_token(self) -> Self {
+        Self { token: None, ..self }
+    }
+
+    /// The token that was checked.
+    pub fn token(&self) -> Option<&Arc<Secret>> {
+        self.token.as_ref()
     }
 
     /// The same caller, in the request of this id.

@@ -216,7 +216,11 @@ impl Gateway {
         match self.inner.operations.plan(&self.inner.model, request, &mut preparation).await {
             Ok(planned) => {
                 let Request { caller, client, idempotency_key, trace, .. } = request;
-                let (caller, idempotency_key) = (caller.clone(), idempotency_key.clone());
+                let (mut caller, idempotency_key) = (caller.clone(), idempotency_key.clone());
+                if planned.kind == OperationType::Subscription {
+                    // Its changes come later, and subscribers with other tokens share its run.
+                    caller = caller.without_token();
+                }
                 Ok(PreparedOperation { caller, client: *client, idempotency_key, trace: *trace, planned })
             }
             Err(errors) => {
@@ -299,7 +303,8 @@ impl Gateway {
     ) -> Arc<OperationReport> {
         let prepared_after = run.loaders.begun().into_std().saturating_duration_since(arrived.clock);
         let (lasted, calls, write) = (arrived.clock.elapsed(), run.loaders.take_calls(), body.writing());
-        let wait = waited(&calls);
+        let services = run.services.as_ref().map(ServiceSession::take_reports).unwrap_or_default();
+        let wait = waited(&calls, &services);
         let decode = lasted.saturating_sub(prepared_after + wait + write);
         let report = Arc::new(OperationReport {
             name: prepared.planned.name.clone(),
@@ -311,7 +316,7 @@ impl Gateway {
             phases: Phases { parse: arrived.parse, plan: arrived.plan, wait, decode, write },
             was_new: (arrived.has_parsed, arrived.has_planned),
             calls,
-            services: run.services.as_ref().map(ServiceSession::take_reports).unwrap_or_default(),
+            services,
             lost_races: run.lost_races.into_inner(),
             errors: counted(body.codes()),
             plan: Some((self.inner.model.clone(), prepared.planned.plan.clone())),

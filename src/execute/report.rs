@@ -224,9 +224,14 @@ pub fn counted(codes: impl IntoIterator<Item = ErrorCode>) -> Vec<(ErrorCode, us
     counts
 }
 
-/// The time during which at least one of the calls was under way.
-pub fn waited(calls: &[CallRecord]) -> Duration {
-    let mut spans: Vec<(f64, f64)> = calls.iter().map(|call| (call.start, call.start + call.ms)).collect();
+/// The time during which at least one of the calls was under way, of tables or of services.
+pub fn waited(calls: &[CallRecord], services: &[ServiceCallReport]) -> Duration {
+    let of_service = |call: &ServiceCallReport| {
+        let [start, lasted] = [call.start, call.lasted].map(|time| time.as_secs_f64() * 1e3);
+        (start, start + lasted)
+    };
+    let of_tables = calls.iter().map(|call| (call.start, call.start + call.ms));
+    let mut spans: Vec<(f64, f64)> = of_tables.chain(services.iter().map(of_service)).collect();
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut waited, mut until) = (0.0_f64, 0.0_f64);
     for (start, end) in spans {
@@ -246,7 +251,7 @@ mod tests {
 
     #[test]
     fn calls_side_by_side_wait_once() {
-        let millis = |calls: &[CallRecord]| waited(calls).as_secs_f64() * 1e3;
+        let millis = |calls: &[CallRecord]| waited(calls, &[]).as_secs_f64() * 1e3;
         assert_eq!(millis(&[]), 0.0);
         assert_eq!(millis(&[call(0.0, 10.0), call(2.0, 4.0), call(8.0, 4.0), call(20.0, 5.0)]), 17.0);
         assert_eq!(millis(&[call(20.0, 5.0), call(0.0, 10.0)]), 15.0);

@@ -119,8 +119,11 @@ impl Plan {
                     let _ = writeln!(text, "     rule  {demand}");
                 }
                 let _ = writeln!(text, "     gets  {}", call.gets);
-                if let Some(reads) = numbers(&call.after) {
-                    let _ = writeln!(text, "     after {reads}");
+                let calls = call.after_calls.iter().filter_map(|before| self.calls.get(*before));
+                let before = numbers(&call.after).into_iter().chain(calls.map(|before| before.coordinate.clone()));
+                let before: Vec<String> = before.collect();
+                if !before.is_empty() {
+                    let _ = writeln!(text, "     after {}", before.join(", "));
                 }
                 let _ = writeln!(text, "     cost  unknown");
             }
@@ -176,8 +179,15 @@ impl Plan {
             json!({ "waves": self.waves.len(), "reads": reads.collect::<Vec<_>>(), "collections": collections });
         let call = |call: &ServiceCall| {
             let service = &model.services[call.service].name;
-            let ServiceCall { wave, coordinate, gets, after, .. } = call;
-            json!({ "wave": wave, "service": service, "field": coordinate, "gets": gets, "after": after })
+            let ServiceCall { wave, coordinate, gets, after, after_calls, .. } = call;
+            let mut said =
+                json!({ "wave": wave, "service": service, "field": coordinate, "gets": gets, "after": after });
+            let calls = after_calls.iter().filter_map(|before| self.calls.get(*before));
+            let calls: Vec<&str> = calls.map(|before| before.coordinate.as_str()).collect();
+            if let (false, Value::Object(said)) = (calls.is_empty(), &mut said) {
+                said.insert("afterCalls".into(), json!(calls));
+            }
+            said
         };
         if let (false, Value::Object(plan)) = (self.calls.is_empty(), &mut plan) {
             plan.insert("calls".into(), self.calls.iter().map(call).collect());

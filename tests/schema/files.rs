@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The examples, as systems.
-const EXAMPLES: [&str; 9] =
-    ["cycles", "patterns", "audiobooks", "tenants", "members", "company", "order-entry", "bank", "tournaments"];
+const EXAMPLES: [&str; 10] =
+    ["cycles", "patterns", "audiobooks", "tenants", "members", "company", "order-entry", "bank", "tournaments", "shop"];
 
 fn schemas() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

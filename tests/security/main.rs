@@ -16,6 +16,7 @@ mod process;
 mod rates;
 mod served;
 mod server;
+mod services;
 mod signer;
 mod store;
 mod tenants;

@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod calls;
+mod changes;
 mod charges;
+mod code;
 mod failures;
 mod fields;
 mod over_http;

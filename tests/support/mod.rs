@@ -11,9 +11,11 @@ pub mod rows;
 use futures_util::StreamExt;
 use keyfold::cli::selftest::goldens::made::GeneratedNames;
 use keyfold::cli::selftest::goldens::systems;
+use keyfold::cli::service_answers::WrittenServices;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::execute::request::{Request, Settings};
+use keyfold::execute::service::call::ServiceConnector;
 use keyfold::execute::watch::hub::Hub;
 use keyfold::plan::passes::Passes;
 use keyfold::schema;
@@ -96,7 +98,19 @@ pub async fn system_of(model: Arc<Model>, name: &str) -> (Gateway, Arc<Recorder>
     let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     fill(&store, &model, name).await;
     recorder.take();
-    (Gateway::new(model, store, settings()), recorder)
+    (Gateway::new(model, store, Settings { services: services(name), ..settings() }), recorder)
+}
+
+/// What a system's services answer: the files of `services/` beside its schema. `None` if it has none.
+pub fn services(system: &str) -> Option<Arc<dyn ServiceConnector>> {
+    let (schema, _) = places(system);
+    let files = std::fs::read_dir(schema.with_file_name("services")).ok()?;
+    let mut services = WrittenServices::default();
+    for file in files.map(|file| file.unwrap().path()) {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        services.add(name, &std::fs::read_to_string(&file).unwrap()).unwrap();
+    }
+    Some(Arc::new(services))
 }
 
 /// The default settings with a cursor key, so that cursors are the same in every run.

@@ -84,11 +84,12 @@ const PARTICIPLES: [&str; 24] = [
     "Logged", "Made", "Received", "Returned", "Seen", "Sent", "Settled", "Shown", "Taken", "Told", "Wanted", "Written",
 ];
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 10] = [
     ("cycle-items", "cycles"),
     ("patterns", "patterns"),
     ("audiobook-sync", "audiobooks"),
     ("bank", "bank"),
+    ("shop", "shop"),
     ("order-entry", "order-entry"),
     ("tournaments", "tournaments"),
     ("tenants", "tenants"),

@@ -71,8 +71,40 @@ fn cost_notes(model: &Model, row: &PathRow, price: &UnitPrice) -> Option<Vec<Str
     Some(notes)
 }
 
+/// A field that a service computes.
+pub struct FieldOfService<'m> {
+    field: String,
+    service: &'m str,
+    /// The most objects of a call.
+    max: usize,
+    /// What the service gets of each.
+    gets: &'m str,
+}
+
+/// The fields that services compute, or those of one type.
+fn services<'m>(model: &'m Model, of: Option<&str>) -> Vec<FieldOfService<'m>> {
+    let types = model.types.values().filter(|ty| of.is_none_or(|name| ty.name == name));
+    let fields = types.flat_map(|ty| ty.fields.values().map(move |field| (ty, field)));
+    let resolved = fields.filter_map(|(ty, field)| match &field.kind {
+        FieldKind::Resolved(resolution) => Some(FieldOfService {
+            field: format!("{}.{}", ty.name, field.name),
+            service: &model.services[resolution.service].name,
+            max: resolution.max,
+            gets: &resolution.requires_text,
+        }),
+        _ => None,
+    });
+    resolved.collect()
+}
+
+/// The fields that services compute, as JSON.
+pub fn services_json(model: &Model, of: Option<&str>) -> Value {
+    let one = |FieldOfService { field, service, max, gets }| json!({ "field": field, "service": service, "max": max, "gets": gets, "cost": "unknown" });
+    services(model, of).into_iter().map(one).collect()
+}
+
 /// The rows as a table, with the meaning of the rules' numbers.
-pub fn table(model: &Model, rows: &[PathRow], price: &UnitPrice) -> String {
+pub fn table((model, of): (&Model, Option<&str>), rows: &[PathRow], price: &UnitPrice) -> String {
     let widths = widths(rows);
     let mut text = line(&widths, &["FIELD", "CALL AND KEY", "BOUND", "RULE"]);
     let mut before = "";
@@ -83,6 +115,12 @@ pub fn table(model: &Model, rows: &[PathRow], price: &UnitPrice) -> String {
         writes |= !row.bound.is_empty() && written;
         text.push_str(&lines(widths, row, row.field == before));
         before = &row.field;
+    }
+    for service in services(model, of) {
+        let FieldOfService { field, service, max, gets } = service;
+        let objects = counted(max as u64, "object");
+        text.push_str(&format!("\n{field} by {service}: a call for at most {objects}, cost unknown\n"));
+        text.extend(wrapped(&format!("gets {gets}"), 98).iter().map(|line| format!("  {line}\n")));
     }
     if rows.iter().any(|row| row.notes.iter().any(|note| note.ends_with("a million"))) {
         text.push_str(&format!("\nA million such reads cost so much on demand ({}).\n", price.place()));

@@ -58,14 +58,16 @@ impl Check {
         match self.format {
             OutputFormat::Json => {
                 let fields = rows.as_deref().map(access_paths::json);
-                output::print(&format!("{:#}\n", json!({ "found": listed(&found), "fields": fields })))?;
+                let services = model.as_ref().map(|model| access_paths::services_json(model, self.of.as_deref()));
+                let said = json!({ "found": listed(&found), "fields": fields, "services": services });
+                output::print(&format!("{said:#}\n"))?;
             }
             OutputFormat::Text => {
                 schema_file::show(&found);
                 if let (Some(model), Some(rows)) = (&model, &rows) {
                     output::print(&match self.rules {
                         true => rules_table::table(model, self.of.as_deref()),
-                        false => access_paths::table(model, rows, &price),
+                        false => access_paths::table((model, self.of.as_deref()), rows, &price),
                     })?;
                 }
             }

@@ -7,6 +7,7 @@ use crate::schema::model::find::{Find, Via};
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
+use apollo_compiler::executable::{Selection, SelectionSet};
 use indexmap::{IndexMap, IndexSet};
 
 /// The widths of the columns. With two spaces between them, a line has 100.
@@ -31,7 +32,7 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
                 text += &lines([&ty.name, &reads, &format!("{}{in_key}", none(said(&ty.auth, AuthAction::Write)))]);
                 for field in ty.fields.values().filter(|field| {
                     let is_ruled = ty.read_with(field).any(|read| !read.auth.is_empty());
-                    is_ruled || matches!(field.kind, FieldKind::Find(_))
+                    is_ruled || matches!(field.kind, FieldKind::Find(_) | FieldKind::Resolved(_))
                 }) {
                     text += &row(model, ty, field);
                 }
@@ -75,12 +76,15 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
             let reads = if read_with.is_empty() { format!("as {}", ty.name) } else { read_with.join("; and ") };
             (reads, "nobody: it is computed".to_owned())
         }
-        FieldKind::Stored(_)
-        | FieldKind::GlobalId(_)
-        | FieldKind::Resolved(_)
-        | FieldKind::Page
-        | FieldKind::Change(_)
-        | FieldKind::Payload => {
+        FieldKind::Resolved(resolution) => {
+            let mut required = Required::default();
+            required.add(model, &resolution.requires);
+            let parts = own(AuthAction::Read).into_iter().chain(required.fields);
+            let rules = joined(parts.collect(), required.types.into_iter());
+            let reads = if rules.is_empty() { format!("as {}", ty.name) } else { rules };
+            (reads, "nobody: a service computes it".to_owned())
+        }
+        FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) | FieldKind::Payload => {
             let as_type = || format!("as {}", ty.name);
             (own(AuthAction::Read).unwrap_or_else(as_type), own(AuthAction::Write).unwrap_or_else(as_type))
         }
@@ -106,6 +110,48 @@ impl TypeInReach {
         let with = if is_limited { format!(" with {}", Vec::from_iter(limits).join(" and ")) } else { String::new() };
         Self { items: format!("{}{with}", ty.name), is_limited, rules: said(&ty.auth, action) }
     }
+}
+
+/// What a service gets of an object: the rules of its parts.
+#[derive(Default)]
+struct Required {
+    /// Those of fields: `Order.note: auth.role = 'clerk'`.
+    fields: Vec<String>,
+    /// Those of the types behind finds.
+    types: Vec<TypeInReach>,
+}
+
+impl Required {
+    fn add(&mut self, model: &Model, set: &SelectionSet) {
+        for selection in &set.selections {
+            match selection {
+                Selection::Field(field) => {
+                    for ty in model.types.values().filter(|ty| is_of(model, ty, &set.ty)) {
+                        self.add_field(model, ty, &field.name);
+                    }
+                    self.add(model, &field.selection_set);
+                }
+                Selection::InlineFragment(fragment) => self.add(model, &fragment.selection_set),
+                Selection::FragmentSpread(_) => {}
+            }
+        }
+    }
+
+    fn add_field(&mut self, model: &Model, ty: &ObjectType, name: &str) {
+        let Some(field) = ty.fields.get(name) else { return };
+        for read in ty.read_with(field) {
+            let rules = said(&read.auth, AuthAction::Read).map(|rules| format!("{}.{}: {rules}", ty.name, read.name));
+            self.fields.extend(rules.filter(|rules| !self.fields.contains(rules)));
+        }
+        if let FieldKind::Find(find) = &field.kind {
+            self.types.extend(find_reach(model, (ty, find)));
+        }
+    }
+}
+
+/// Whether a selection on a type is on this one: the type itself, or one that it stands for.
+fn is_of(model: &Model, ty: &ObjectType, name: &str) -> bool {
+    ty.name == name || model.api.is_subtype(name, &ty.name)
 }
 
 /// What a find asks of each type on its way.
@@ -141,9 +187,19 @@ fn claims_in_key(ty: &ObjectType) -> impl Iterator<Item = String> {
     keys.into_iter().map(|claim| claim.to_string())
 }
 
-/// What all must hold. Types with the same rules stand together.
+/// What all must hold, in a schema with rules.
 fn all(own: Option<String>, of_types: impl Iterator<Item = TypeInReach>) -> String {
-    let mut parts: Vec<String> = own.into_iter().collect();
+    let joined = joined(own.into_iter().collect(), of_types);
+    match joined.strip_prefix("only ") {
+        // Claims limit what has no rule.
+        Some(_) => format!("{WITHOUT_RULE}; and {joined}"),
+        None if joined.is_empty() => WITHOUT_RULE.to_owned(),
+        None => joined,
+    }
+}
+
+/// What all must hold; nothing if there are no rules. Types with the same rules stand together.
+fn joined(mut parts: Vec<String>, of_types: impl Iterator<Item = TypeInReach>) -> String {
     let mut types: IndexMap<String, IndexSet<String>> = IndexMap::new();
     let mut limited: IndexSet<String> = IndexSet::new();
     for TypeInReach { items, is_limited, rules } in of_types {
@@ -154,9 +210,6 @@ fn all(own: Option<String>, of_types: impl Iterator<Item = TypeInReach>) -> Stri
         }
     }
     parts.extend(types.into_iter().map(|(rules, types)| format!("{}: {rules}", Vec::from_iter(types).join(", "))));
-    if parts.is_empty() {
-        parts.push(WITHOUT_RULE.to_owned());
-    }
     parts.extend(limited.into_iter().map(|items| format!("only {items}")));
     parts.join("; and ")
 }

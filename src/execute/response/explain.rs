@@ -45,8 +45,11 @@ pub fn extensions(
 
 /// A call of a service. Nobody knows what it costs.
 fn service_json(call: &ServiceCallReport) -> Value {
-    let ServiceCallReport { service, field, items, lasted, attempts, failure, .. } = call;
+    let ServiceCallReport { service, field, items, wave, start, lasted, attempts, failure } = call;
     let failure = failure.map(ServiceErrorKind::as_str);
-    let ms = (lasted.as_secs_f64() * 1e6).round() / 1e3;
-    json!({ "service": service, "field": field, "objects": items, "attempts": attempts, "ms": ms, "failure": failure })
+    let [start, ms] = [start, lasted].map(|time| (time.as_secs_f64() * 1e6).round() / 1e3);
+    json!({
+        "wave": wave, "service": service, "field": field, "objects": items, "attempts": attempts, "start": start,
+        "ms": ms, "failure": failure,
+    })
 }

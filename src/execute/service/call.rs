@@ -1,6 +1,6 @@
 //! A call of a service as plain data, and the trait of whatever makes it.
 
-use crate::schema::model::service::Service;
+use crate::schema::model::service::{Secret, Service};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -30,6 +30,9 @@ pub struct ServiceRequest {
     /// The W3C trace context (`traceparent`) of the request, if it is traced.
     #[serde(skip)]
     pub trace: Option<String>,
+    /// The token of the caller, if the service gets it (`forwardToken: true`) and the caller has one. No log shows it.
+    #[serde(skip)]
+    pub token: Option<Arc<Secret>>,
 }
 
 impl ServiceRequest {

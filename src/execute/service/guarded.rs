@@ -32,6 +32,10 @@ pub struct ServiceCallReport {
     pub field: String,
     /// How many objects it was for.
     pub items: usize,
+    /// The wave of the request in which it was made, from 1.
+    pub wave: usize,
+    /// When it began, counted from the beginning of the run.
+    pub start: Duration,
     /// How long it took, with all attempts.
     pub lasted: Duration,
     /// The attempts; 0 if it was not sent.
@@ -60,6 +64,8 @@ impl GuardedService {
             service: self.declared.name.clone(),
             field: request.field.clone(),
             items: request.items.len(),
+            wave: 0,
+            start: Duration::ZERO,
             lasted: began.elapsed(),
             attempts,
             failure: answer.as_ref().err().map(|error| error.kind),

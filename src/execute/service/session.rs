@@ -1,10 +1,11 @@
 //! The services of a gateway, and the inputs of one request → calls, each input once. Inputs of several tasks of a
 //! request share a call.
 
-use super::call::{ServiceAnswer, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest, ServiceResult};
+use super::call::{RefusedItem, ServiceAnswer, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest, ServiceResult};
 use super::guarded::{GuardedService, ServiceCallReport};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::schema::model::Model;
+use crate::schema::model::service::Secret;
 use crate::table::retry::sparse_lines::SparseLines;
 use dataloader::BatchFn;
 use dataloader::cached::Loader;
@@ -13,6 +14,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::fmt::{Debug, Formatter};
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,8 +53,12 @@ pub struct FieldRequest {
     pub caller: Option<Map<String, Value>>,
     /// The W3C trace context of the request, if it is traced.
     pub trace: Option<String>,
+    /// The token of the caller, if the service gets it.
+    pub token: Option<Arc<Secret>>,
     /// The most items of a call.
     pub max: usize,
+    /// The wave of the request, from 1.
+    pub wave: usize,
 }
 
 impl FieldRequest {
@@ -77,7 +83,7 @@ impl Hash for FieldRequest {
 }
 
 /// What a field requires of one object, as JSON.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ServiceInput {
     /// The field.
     pub call: Arc<FieldRequest>,
@@ -101,6 +107,13 @@ impl Hash for ServiceInput {
     }
 }
 
+/// Short, because the loader writes it for each input.
+impl Debug for ServiceInput {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ServiceInput")
+    }
+}
+
 /// The value for an input, or why there is none.
 pub type ServiceOutcome = Result<Arc<Value>, Arc<Failure>>;
 
@@ -115,7 +128,7 @@ impl ServiceSession {
     pub fn new(services: Arc<Services>, deadline: Instant, max_bytes: u64) -> Self {
         let reports = Arc::<Mutex<Vec<ServiceCallReport>>>::default();
         let room = Arc::new(AtomicU64::new(max_bytes));
-        let calls = Calls { services, deadline, room, reports };
+        let calls = Calls { services, began: Instant::now(), deadline, room, reports };
         // All inputs of a wave are one batch, which is split by field.
         let loader = Loader::new(calls.clone()).with_max_batch_size(usize::MAX).with_yield_count(1);
         Self { loader, calls }
@@ -139,7 +152,9 @@ impl ServiceSession {
         let Some(guarded) = self.calls.services.0.get(service) else {
             return (Err(ServiceError::new(ServiceErrorKind::Unavailable, "there is no such service")), false);
         };
-        let (answer, report) = guarded.call(request, self.calls.deadline).await;
+        let start = self.calls.began.elapsed();
+        let (answer, mut report) = guarded.call(request, self.calls.deadline).await;
+        (report.wave, report.start) = (1, start);
         let is_sent = report.attempts > 0;
         self.calls.report(report);
         let answer = answer.and_then(|answer| self.calls.with_room(answer));
@@ -155,10 +170,14 @@ impl ServiceSession {
     }
 }
 
+/// The most bytes of a service's own code that a caller gets. Each object that the service refuses has it.
+const MAX_CODE_BYTES: usize = 100;
+
 /// Makes the calls of a request.
 #[derive(Clone)]
 struct Calls {
     services: Arc<Services>,
+    began: Instant,
     deadline: Instant,
     /// How many bytes of inputs and answers still fit.
     room: Arc<AtomicU64>,
@@ -195,8 +214,11 @@ impl Calls {
             undo: None,
             items: items.collect(),
             trace: call.trace.clone(),
+            token: call.token.clone(),
         };
-        let (answer, report) = service.call(&request, self.deadline).await;
+        let from = self.began.elapsed();
+        let (answer, mut report) = service.call(&request, self.deadline).await;
+        (report.wave, report.start) = (call.wave, from);
         self.report(report);
         let outcomes: Vec<ServiceOutcome> = match answer.and_then(|answer| self.with_room(answer)) {
             Ok(answer) => answer.results.into_iter().map(outcome).collect(),
@@ -225,12 +247,16 @@ fn take(room: &AtomicU64, bytes: usize) -> Result<(), u64> {
     room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes)).map(|_| ())
 }
 
-/// The outcome of one result. The message for the caller is the service's own.
+/// The outcome of one result.
 fn outcome(result: ServiceResult) -> ServiceOutcome {
-    result.map(Arc::new).map_err(|refused| {
-        let details = vec![("serviceCode", Value::String(refused.code))];
-        Arc::new(Failure { code: ErrorCode::ServiceRefused, message: refused.message, details })
-    })
+    result.map(Arc::new).map_err(|refused| Arc::new(refusal(refused)))
+}
+
+/// What callers see of a service's refusal. The message is the service's own.
+pub fn refusal(mut refused: RefusedItem) -> Failure {
+    refused.code.truncate(refused.code.floor_char_boundary(MAX_CODE_BYTES));
+    let details = vec![("serviceCode", Value::String(refused.code))];
+    Failure { code: ErrorCode::ServiceRefused, message: refused.message, details }
 }
 
 /// Logs a failed call, with its details.

@@ -113,12 +113,25 @@ async fn respond(
     if change_kind(!before.is_empty(), !after.is_empty()).is_none() && !is_null {
         return Ok(None);
     }
-    if let Some(space) = watch.change {
-        seed(&mut state, space, vec![Arc::new(Item::new())]);
-    }
-    seed(&mut state, watch.previous.space, before);
-    seed(&mut state, watch.node.space, after);
     context.loaders.bound_reads(Some(context.max_read_bytes));
+    seed_images(&mut state, watch, (&before, &after));
+    if !is_initial && of.kinds.len() < ChangeKind::ALL.len() {
+        let arrives = match arrives(&state, watch, &of.kinds) {
+            // A service is not asked for a change that does not arrive.
+            None if !step.plan.calls.is_empty() => {
+                let silent = ExecutionContext { services: None, ..*context };
+                let mut decided = ReadState::new(&step.plan, &silent);
+                seed_images(&mut decided, watch, (&before, &after));
+                run_waves(&silent, &mut decided, false).await;
+                let kind = change_kind(is_seen(&decided, &watch.previous)?, is_seen(&decided, &watch.node)?);
+                kind.is_some_and(|kind| of.kinds.contains(&kind))
+            }
+            certain => certain.unwrap_or(true),
+        };
+        if !arrives {
+            return Ok(None);
+        }
+    }
     run_waves(context, &mut state, false).await;
     let (before, after) = (is_seen(&state, &watch.previous)?, is_seen(&state, &watch.node)?);
     let kind = match change_kind(before, after) {
@@ -136,6 +149,30 @@ async fn respond(
         seed(&mut state, space, vec![Arc::new([text("change", kind.name()), text("id", id)].into_iter().collect())]);
     }
     Ok(Some(Writer::new(&state, &Map::new(), body).write().is_ok()))
+}
+
+/// Seeds both images of a change.
+fn seed_images(state: &mut ReadState<'_>, watch: &PlannedWatch, (before, after): (&[Arc<Item>], &[Arc<Item>])) {
+    if let Some(space) = watch.change {
+        seed(state, space, vec![Arc::new(Item::new())]);
+    }
+    seed(state, watch.previous.space, before.to_vec());
+    seed(state, watch.node.space, after.to_vec());
+}
+
+/// Whether a change is of one of these kinds, before anything is read. `None` if what a rule looks up decides it.
+fn arrives(state: &ReadState<'_>, watch: &PlannedWatch, kinds: &[ChangeKind]) -> Option<bool> {
+    let possible = |image: &WatchedImage| match state.access(image.guard, (image.space, 0)) {
+        _ if state.len(image.space) == 0 => vec![false],
+        GuardOutcome::Granted => vec![true],
+        GuardOutcome::Refused(_) => vec![false],
+        GuardOutcome::Failed(_) | GuardOutcome::Undecided => vec![true, false],
+    };
+    let (before, after) = (possible(&watch.previous), possible(&watch.node));
+    let changes = before.iter().flat_map(|before| after.iter().map(|after| change_kind(*before, *after)));
+    let mut wanted = changes.map(|kind| kind.is_some_and(|kind| kinds.contains(&kind)));
+    let first = wanted.next()?;
+    wanted.all(|other| other == first).then_some(first)
 }
 
 /// The kind of a change for a caller: `before` says whether the caller may see the item before it, `after` whether

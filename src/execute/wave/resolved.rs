@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// The lines of values that do not fit.
 static LINES: SparseLines<()> = SparseLines::new();
 
+/// The most bytes of the place of a misfit that the log shows: the service may have named it.
+const MAX_PLACE_BYTES: usize = 100;
+
 /// What one row asks for.
 enum RowInput {
     /// Nothing: its object is not there, or the caller is refused the field.
@@ -87,7 +90,17 @@ fn row_inputs(
     let declared = &context.model.services[call.service];
     let caller = context.caller.claims_named(&declared.claims);
     let (trace, max) = (context.trace.map(TraceContext::to_text), call.max);
-    let field = FieldRequest { service: call.service, field: call.coordinate.clone(), arguments, caller, trace, max };
+    let token = context.caller.token().filter(|_| declared.forwards_token).cloned();
+    let field = FieldRequest {
+        service: call.service,
+        field: call.coordinate.clone(),
+        arguments,
+        caller,
+        trace,
+        token,
+        max,
+        wave: call.wave,
+    };
     let field = Arc::new(field);
     // Equal objects give one input.
     let mut known: HashSet<Arc<str>> = HashSet::new();
@@ -141,7 +154,8 @@ fn kept(context: &ExecutionContext<'_>, call: &ServiceCall, value: &Value) -> Re
         Err(unfit) => {
             if let Some(others) = LINES.take_line(()) {
                 let others = (others > 0).then_some(others);
-                tracing::warn!(field = call.coordinate, at = unfit.field, others, "a service's value does not fit");
+                let at = &unfit.field[..unfit.field.floor_char_boundary(MAX_PLACE_BYTES)];
+                tracing::warn!(field = call.coordinate, at, others, "a service's value does not fit");
             }
             Err(Failure::new(ErrorCode::Internal, format!("The service's value does not fit the type {}.", field.ty)))
         }

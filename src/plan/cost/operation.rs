@@ -22,6 +22,21 @@ pub struct OperationCost {
     pub write_units: f64,
     /// Objects of the response, embedded ones included.
     pub objects: u64,
+    /// Its calls of services, whose cost nobody knows.
+    pub services: Vec<ServiceCost>,
+}
+
+/// The most that a field asks of its service.
+#[derive(Debug)]
+pub struct ServiceCost {
+    /// The field: `Order.total`.
+    pub coordinate: String,
+    /// The service's name.
+    pub service: String,
+    /// The objects that it is asked about.
+    pub objects: u64,
+    /// The calls, without further attempts.
+    pub calls: u64,
 }
 
 /// The greatest cost of an operation with these coerced variables.
@@ -31,15 +46,29 @@ pub fn cost_of_operation(
     variables: &Map<String, Value>,
     single_writes: SingleWrites,
 ) -> OperationCost {
-    let mut all =
-        OperationCost { fields: Vec::new(), calls: 0, waves: 0, read_units: 0.0, write_units: 0.0, objects: 0 };
+    let mut all = OperationCost {
+        fields: Vec::new(),
+        calls: 0,
+        waves: 0,
+        read_units: 0.0,
+        write_units: 0.0,
+        objects: 0,
+        services: Vec::new(),
+    };
     for step in &operation.steps {
         let mut seeds = HashMap::new();
         if let Some(write) = &step.write {
             seeds = all.add_write(model, (write, &step.plan), variables, single_writes);
         }
         let of_space = |space: SpaceId| seeds.get(&space).copied().unwrap_or(1);
-        let objects = all.add_reads(&step.plan, PlanCost::new(model, &step.plan, variables, &of_space));
+        let cost = PlanCost::new(model, &step.plan, variables, &of_space);
+        all.services.extend(step.plan.calls.iter().map(|call| {
+            let objects = cost.rows.get(call.space).copied().unwrap_or(1);
+            let calls = objects.div_ceil(call.max.max(1) as u64);
+            let service = model.services[call.service].name.clone();
+            ServiceCost { coordinate: call.coordinate.clone(), service, objects, calls }
+        }));
+        let objects = all.add_reads(&step.plan, cost);
         all.objects = all.objects.saturating_add(objects);
     }
     all

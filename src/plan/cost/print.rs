@@ -1,7 +1,7 @@
 //! The greatest cost of an operation → text for people and JSON for tools.
 
 use super::field::FieldCost;
-use super::operation::OperationCost;
+use super::operation::{OperationCost, ServiceCost};
 use super::price::UnitPrice;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -21,6 +21,10 @@ impl OperationCost {
                 counted(*calls, "call")
             );
         }
+        for ServiceCost { coordinate, service, objects, calls } in &self.services {
+            let (objects, calls) = (counted(*objects, "object"), counted(*calls, "call"));
+            let _ = writeln!(text, "  {coordinate}: {objects}, {calls} of {service}, cost unknown");
+        }
         let Self { calls, waves, read_units, write_units, objects, .. } = self;
         let written = if *write_units > 0.0 { format!(", {write_units} write units") } else { String::new() };
         let (calls, waves, objects) = (counted(*calls, "call"), counted(*waves, "wave"), counted(*objects, "object"));
@@ -36,14 +40,22 @@ impl OperationCost {
             let FieldCost { coordinate, path, times, items, calls, units, writes, .. } = field;
             json!({ "field": coordinate, "path": path, "times": times, "items": items, "calls": calls, "units": units, "writes": writes })
         };
-        json!({
+        let mut cost = json!({
             "calls": self.calls,
             "waves": self.waves,
             "capacity": { "read": self.read_units, "write": self.write_units },
             "dollarsAMillion": price.dollars_a_million(self.read_units, self.write_units).0,
             "objects": self.objects,
             "fields": self.fields.iter().map(field).collect::<Vec<_>>(),
-        })
+        });
+        let service = |cost: &ServiceCost| {
+            let ServiceCost { coordinate, service, objects, calls } = cost;
+            json!({ "field": coordinate, "service": service, "objects": objects, "calls": calls })
+        };
+        if let (false, Value::Object(cost)) = (self.services.is_empty(), &mut cost) {
+            cost.insert("services".into(), self.services.iter().map(service).collect());
+        }
+        cost
     }
 }
 

@@ -26,7 +26,8 @@ impl<'a> Builder<'a> {
             let arguments = argument::field_arguments(&self.context, field, collected);
             self.push_arguments(arguments)
         });
-        self.caching.private |= !self.model.services[resolution.service].claims.is_empty();
+        let declared = &self.model.services[resolution.service];
+        self.caching.private |= !declared.claims.is_empty() || declared.forwards_token;
         let call = self.calls.len();
         self.calls.push(ServiceCall {
             coordinate: format!("{}.{}", of.ty.name, field.name),

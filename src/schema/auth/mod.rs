@@ -4,7 +4,7 @@
 //! [`rule`] reads one directive, [`misplaced`] finds those that no rule can be made of, and [`checks`] judges the rules
 //! of the whole schema. A form that Keyfold does not enforce is a mistake: no rule is ever ignored.
 
-mod checks;
+pub mod checks;
 mod claims;
 mod exists;
 mod inherited;

@@ -242,7 +242,10 @@ rules! { RULES_OF_OPERATIONS;
     KF1103: "A service gets what clients can select",
         "`requires` is a selection on the object of the field: of fields that clients see, without what another service computes.",
         r#"total: Decimal @resolve(service: "pricing", requires: "id lines { sku quantity }")"#;
-    KF1104: "A mutation calls a service before its write",
+    KF1104: "A service that gets the tokens of callers is one that may act for them",
+        "A warning. With `forwardToken: true`, each call has the token of the caller. Whoever reads it can do all that the caller can, at every program that believes the token, until it ends. `claims` tell a service who calls without that. The address has `https`, or is one of this machine.",
+        r#"extend schema @service(name: "pricing", url: "https://pricing.example/", forwardToken: true)"#;
+    KF1105: "A mutation calls a service before its write",
         "`@call` stands on a field of `Mutation` that writes. Its key follows from `@idempotent`, or `key:` makes it of arguments that are never null; `undo:` needs `@idempotent`. `set:` takes arguments, claims, fields of found items and of results of the calls before it. A result has the input type that `returns:` names, and is a value for actions: items are found before the calls are made.",
         r#"pay(orderId: ID!, key: ID!): Payment! @idempotent(key: "{key}") @find(item: Order) @call(service: "payments", set: { amount: "{Order.amount}" }, returns: Charge, as: charge, undo: "refund") @put(set: { chargeId: "{charge.id}" })"#;
 }

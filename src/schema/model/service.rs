@@ -28,6 +28,8 @@ pub struct Service {
     pub claims: Vec<String>,
     /// What its calls are signed with.
     pub secret: Option<Secret>,
+    /// Whether its calls have the token of the caller.
+    pub forwards_token: bool,
 }
 
 /// A text that no log shows.

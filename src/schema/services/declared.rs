@@ -9,7 +9,7 @@ use crate::schema::syntax::environment::expand;
 use apollo_compiler::ast::Directive;
 use apollo_compiler::{Node, Schema};
 use std::time::Duration;
-use url::Url;
+use url::{Host, Url};
 
 /// The defaults of `directives.graphql`.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -63,8 +63,14 @@ fn service(reading: &Reading<'_>, directive: &Node<Directive>, name: String, fin
         );
         findings.error(rules::KF1101, &place(directive, "claims"), message, Some(help));
     }
+    let url = text(directive, "url").and_then(|written| address(reading, &written, findings));
+    let forwards_token = flag(directive, "forwardToken");
+    if forwards_token {
+        check_token(directive, &name, url.as_deref(), findings);
+    }
     Service {
-        url: text(directive, "url").and_then(|written| address(reading, &written, findings)),
+        url,
+        forwards_token,
         timeout: timeout(directive, findings),
         max_bytes: number(directive, "maxBytes", MAX_BYTES, findings),
         in_flight: number(directive, "inFlight", IN_FLIGHT, findings),
@@ -116,6 +122,28 @@ fn address(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings)
         findings.error(rules::KF1101, &written.span, message, Some("write `https://pricing.example/`".to_owned()));
     }
     address.map(String::from)
+}
+
+/// A token goes over TLS, or does not leave this machine. Whoever gets it can do all that its caller can.
+fn check_token(directive: &Node<Directive>, name: &str, url: Option<&str>, findings: &mut Findings) {
+    let place = place(directive, "forwardToken");
+    let is_safe = |url: Url| url.scheme() == "https" || url.host().as_ref().is_some_and(is_this_machine);
+    if url.and_then(|url| Url::parse(url).ok()).is_some_and(|url| !is_safe(url)) {
+        let message = format!("`{name}` gets the tokens of callers over `http`, where others can read them");
+        findings.error(rules::KF1101, &place, message, Some("give it an address with `https`".to_owned()));
+        return;
+    }
+    let message = format!("`{name}` gets the tokens of callers, and can do all that these can until they end");
+    let help = "let it get `claims` in place of tokens, if these are enough for it".to_owned();
+    findings.warning(rules::KF1104, &place, message, Some(help));
+}
+
+fn is_this_machine(host: &Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => *name == "localhost",
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    }
 }
 
 /// A time such as `2s` or `500ms`.

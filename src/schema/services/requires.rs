@@ -1,8 +1,9 @@
 //! The texts of `requires:` in; out, the selections that services get. Needs the API as clients see it.
 
+use crate::schema::auth::checks::nulls;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
-use crate::schema::diagnostics::span::At;
+use crate::schema::diagnostics::span::{self, At};
 use crate::schema::model::{FieldKind, ObjectType};
 use crate::schema::syntax::directives::text;
 use apollo_compiler::ast::Value;
@@ -29,12 +30,50 @@ pub fn read_requires(
             read.extend(selection.map(|selection| (ty.name.clone(), field.name.to_string(), selection)));
         }
     }
+    for (ty, field, selection) in &read {
+        warn_of_nulls((schema, types), (ty, field), selection, findings);
+    }
     for (ty, field, selection) in read {
         let field = types.get_mut(&ty).and_then(|ty| ty.fields.get_mut(&field));
         if let Some(FieldKind::Resolved(resolution)) = field.map(|field| &mut field.kind) {
             resolution.requires = selection;
         }
     }
+}
+
+/// Warns of a never-null field of which rules may refuse a part to a caller who sees the object.
+fn warn_of_nulls(
+    (schema, types): (&Schema, &IndexMap<String, ObjectType>),
+    (ty, field): (&str, &str),
+    selection: &SelectionSet,
+    findings: &mut Findings,
+) {
+    let Ok(declared) = schema.type_field(ty, field) else { return };
+    if !declared.ty.is_non_null() {
+        return;
+    }
+    let Some(of) = refused(types, selection) else { return };
+    let message = format!("`{ty}.{field}` is never null, but {of} may refuse it to callers who see the rest");
+    let instead = declared.ty.clone().nullable();
+    let help = format!("write `{field}: {instead}`; a refusal makes all of the `{ty}` null otherwise");
+    findings.warning(rules::KF0617, &span::from_location(declared.name.location()), message, Some(help));
+}
+
+/// The rules that may refuse a part of a selection.
+fn refused(types: &IndexMap<String, ObjectType>, set: &SelectionSet) -> Option<String> {
+    set.selections.iter().find_map(|selection| match selection {
+        Selection::Field(field) => {
+            let of_type = types.get(set.ty.as_str());
+            let own = of_type.and_then(|ty| Some((ty, ty.fields.get(field.name.as_str())?)));
+            let own = own.and_then(|(ty, own)| match nulls::refuses(types, ty, own)? {
+                (of, _) if of == nulls::OWN => Some(format!("the rules of `{}.{}`", ty.name, own.name)),
+                (of, _) => Some(of),
+            });
+            own.or_else(|| refused(types, &field.selection_set))
+        }
+        Selection::InlineFragment(fragment) => refused(types, &fragment.selection_set),
+        Selection::FragmentSpread(_) => None,
+    })
 }
 
 fn required(

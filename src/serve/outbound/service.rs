@@ -11,7 +11,7 @@ use crate::execute::service::call::{
 };
 use crate::schema::model::service::{Secret, Service};
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, HeaderName};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{Request, StatusCode, Uri};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -66,6 +66,12 @@ impl HttpService {
         if let Some(trace) = &call.trace {
             request = request.header(TRACEPARENT, trace);
         }
+        if let Some(token) = &call.token {
+            let mut bearer =
+                HeaderValue::try_from(format!("Bearer {}", token.0)).map_err(|error| unsendable(&error))?;
+            bearer.set_sensitive(true);
+            request = request.header(AUTHORIZATION, bearer);
+        }
         if let Some(secret) = &self.secret {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
             request = request.header(SIGNATURE, signature(secret, now, &body));
@@ -118,9 +124,15 @@ struct Answer {
 
 /// Reads an answer. A result of another form fails its own item.
 fn read(bytes: &[u8]) -> Result<ServiceAnswer, ServiceError> {
-    let answer: Answer =
-        serde_json::from_slice(bytes).map_err(|error| error_of(ServiceErrorKind::Unreadable, &error))?;
+    let answer: Answer = serde_json::from_slice(bytes).map_err(|error| unreadable(&error))?;
     Ok(ServiceAnswer { results: answer.results.into_iter().map(result).collect(), bytes: bytes.len() })
+}
+
+/// Where an answer is not what it should be. The error's own text may hold some of the answer, which no log shows.
+fn unreadable(error: &serde_json::Error) -> ServiceError {
+    let what = if error.is_data() { "has not the form {\"results\": […]}" } else { "is not JSON" };
+    let detail = format!("the answer {what}, at line {} column {}", error.line(), error.column());
+    ServiceError::new(ServiceErrorKind::Unreadable, detail)
 }
 
 fn result(result: Value) -> ServiceResult {

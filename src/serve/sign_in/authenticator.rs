@@ -96,5 +96,6 @@ async fn check_token(issuers: &[Issuer], text: &str) -> Result<Identity, SignInF
     let ends = issuer.check(&token, now).await?;
     let left = Duration::from_secs(u64::try_from(ends - now).unwrap_or_default());
     let issuer = Some(issuer.name.as_str().into());
-    Ok(Identity { caller: Caller::signed_in(token.claims), issuer, ends: Instant::now().checked_add(left) })
+    let caller = Caller::signed_in(token.claims).with_token(text);
+    Ok(Identity { caller, issuer, ends: Instant::now().checked_add(left) })
 }

@@ -3,6 +3,7 @@
 
 use super::tracer::{RequestSpan, Tracer, span_context};
 use crate::execute::report::{CallRecord, OperationReport, RunOutcome, TraceContext};
+use crate::execute::service::guarded::ServiceCallReport;
 use opentelemetry::trace::{SpanId, SpanKind, Status};
 use opentelemetry::{Array, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
@@ -57,11 +58,19 @@ pub fn send_run(tracer: &Tracer, report: &OperationReport, request: TraceContext
     for call in report.sent() {
         waves.entry(call.wave).or_default().push(call_span(report, call));
     }
+    let mut services: BTreeMap<usize, i64> = BTreeMap::new();
+    for call in &report.services {
+        waves.entry(call.wave).or_default().push(service_span(report, call));
+        *services.entry(call.wave).or_default() += 1;
+    }
     for (number, calls) in waves {
         let from = calls.iter().map(|call| call.from).min().unwrap_or_default();
         let until = calls.iter().map(|call| call.until).max().unwrap_or_default();
-        let attributes =
-            vec![KeyValue::new("keyfold.wave", number as i64), KeyValue::new("keyfold.calls", calls.len() as i64)];
+        let of_services = services.get(&number).copied();
+        let of_tables = calls.len() as i64 - of_services.unwrap_or_default();
+        let mut attributes =
+            vec![KeyValue::new("keyfold.wave", number as i64), KeyValue::new("keyfold.calls", of_tables)];
+        attributes.extend(of_services.map(|calls| KeyValue::new("keyfold.service_calls", calls)));
         let wave = made.send(Span { attributes, ..Span::internal("wave", from, until) }, operation);
         for call in calls {
             made.send(call, wave);
@@ -181,6 +190,22 @@ fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
     let status = if call.failed { Status::error("") } else { Status::Unset };
     let from = report.prepared_after + milliseconds(call.start);
     Span { name, kind: SpanKind::Client, from, until: from + milliseconds(call.ms), attributes, status }
+}
+
+/// A call of a service: its name, not its address, which may hold a secret.
+fn service_span(report: &OperationReport, call: &ServiceCallReport) -> Span {
+    let ServiceCallReport { service, field, items, start, lasted, attempts, failure, .. } = call;
+    let mut attributes = vec![
+        KeyValue::new("keyfold.service", service.clone()),
+        KeyValue::new("keyfold.field", field.clone()),
+        KeyValue::new("keyfold.objects", *items as i64),
+        KeyValue::new("keyfold.attempts", i64::from(*attempts)),
+    ];
+    attributes.extend(failure.map(|kind| KeyValue::new("error.type", kind.as_str())));
+    let status = if failure.is_some() { Status::error("") } else { Status::Unset };
+    let from = report.prepared_after + *start;
+    let name = format!("service {service}").into();
+    Span { name, kind: SpanKind::Client, from, until: from + *lasted, attributes, status }
 }
 
 fn milliseconds(ms: f64) -> Duration {

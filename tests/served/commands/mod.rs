@@ -5,6 +5,7 @@ mod init;
 mod live_table;
 mod prices;
 mod selftest;
+mod services;
 mod verify;
 
 use crate::process::{Ended, keyfold, repository, run};

@@ -170,3 +170,43 @@ fn a_variable_that_cannot_be_used_is_reported_at_the_start() {
         assert!(ended.badly(1).contains(message));
     }
 }
+
+/// A gateway whose containers have a label by a service, which answers or is not there.
+async fn labelled(url: &str, service: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("schema.graphql");
+    let text = std::fs::read_to_string(crate::server::schema()).unwrap();
+    let field = "  label: String @resolve(service: \"labels\", requires: \"name\")\n";
+    let (before, after) = text.split_once("type Container\n").unwrap();
+    let after = after.replacen("{\n", &format!("{{\n{field}"), 1);
+    let declared = format!("extend schema @service(name: \"labels\", url: \"{service}\")\n");
+    std::fs::write(&file, format!("{declared}{before}type Container\n{after}")).unwrap();
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", url)];
+    let mut observed = Observed::start_on(file.to_str().unwrap(), &[], &variables).await;
+    let query = "query Nested($group: ID!, $id: ID!) { group(id: $group) { container(containerId: $id) { label } } }";
+    let body = json!({ "query": query, "variables": { "group": FLAT, "id": FRIDGE } });
+    observed.send(body, &[("traceparent", &format!("00-{TRACE}-{PARENT}-01"))]).await;
+    observed.end();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_of_a_service_has_a_span_in_its_wave() {
+    let answer = || async { r#"{"results":[{"data":"cold"}]}"# };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let service = format!("http://{}/?key=hidden", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, axum::Router::new().fallback(answer)).await });
+    for (service, failure) in [(&*service, None), ("http://127.0.0.1:9/?key=hidden", Some("unavailable"))] {
+        let (url, collected) = over_http().await;
+        labelled(&url, service).await;
+        let spans = collected.spans();
+        let call = only(&spans, "service labels");
+        assert_eq!(attribute(call, "error.type").as_deref(), failure);
+        assert_eq!(attribute(call, "keyfold.field").as_deref(), Some("Container.label"));
+        assert_eq!(attribute(call, "keyfold.objects").as_deref(), Some("1"));
+        let wave = spans.iter().find(|span| span.span_id == call.parent_span_id).unwrap();
+        assert_eq!((wave.name.as_str(), attribute(wave, "keyfold.service_calls").as_deref()), ("wave", Some("1")));
+        assert!(wave.start_time_unix_nano <= call.start_time_unix_nano);
+        assert!(call.end_time_unix_nano <= wave.end_time_unix_nano);
+        assert!(!format!("{spans:?}").contains("hidden"), "an address may hold a secret");
+    }
+}

@@ -9,6 +9,7 @@ use crate::cli::selftest::stock::Stock;
 use crate::cli::selftest::tap::{Tap, is_write};
 use crate::execute::gateway::{Gateway, Response};
 use crate::execute::request::Settings;
+use crate::execute::service::call::ServiceConnector;
 use crate::plan::passes::Passes;
 use crate::schema::model::Model;
 use crate::table::data_store::DataStore;
@@ -40,6 +41,7 @@ pub struct Stage {
     stocks: Vec<Stock>,
     before: String,
     sets: BTreeSet<String>,
+    services: Arc<dyn ServiceConnector>,
 }
 
 /// What came of a case.
@@ -56,7 +58,7 @@ impl Stage {
     pub async fn set_up(ground: Ground, scratch: &Scratch) -> Result<Self> {
         let tap = Arc::new(Tap::recording(scratch.meter.clone()));
         let store = scratch.tapped(0, &tap);
-        let Ground { name, model, items, cases, known } = ground;
+        let Ground { name, model, items, services, cases, known } = ground;
         let mut tables = model.tables.clone();
         scratch.rename(&name, &mut tables);
         scratch.create(&tables).await?;
@@ -66,7 +68,7 @@ impl Stage {
         }
         tap.take();
         let (before, sets) = (scratch.before(&name), fields_of_sets(&model));
-        Ok(Self { cases, known, model: Arc::new(model), store, tap, stocks, before, sets })
+        Ok(Self { cases, known, model: Arc::new(model), store, tap, stocks, before, sets, services })
     }
 
     /// Runs a case, and compares calls and response with the golden's. Reads that need not be consistent may be behind
@@ -105,8 +107,13 @@ impl Stage {
     }
 
     async fn run(&self, case: &Case, passes: Passes) -> Result<(Vec<(String, Value)>, Value)> {
-        let settings =
-            Settings { cursor_key: CURSOR_KEY.to_vec(), passes, learned_pages: false, ..Settings::default() };
+        let settings = Settings {
+            cursor_key: CURSOR_KEY.to_vec(),
+            passes,
+            learned_pages: false,
+            services: Some(self.services.clone()),
+            ..Settings::default()
+        };
         let store: Arc<dyn DataStore> = Arc::new(RenamedStore::new(self.store.clone(), &self.before));
         let gateway = Gateway::new(self.model.clone(), store, settings);
         let (request, deadline) = (case.request(), Instant::now() + CASE_LIMIT);

@@ -4,8 +4,10 @@
 use super::golden_file::{GoldenFile, Section};
 use super::made::GeneratedNames;
 use crate::cli::bundle::Bundle;
+use crate::cli::service_answers::WrittenServices;
 use crate::execute::caller::Caller;
 use crate::execute::request::Request;
+use crate::execute::service::call::ServiceConnector;
 use crate::schema;
 use crate::schema::model::Model;
 use crate::table::bulk::export_lines::parse_line;
@@ -13,6 +15,7 @@ use crate::table::data::attribute::Item;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The paths of a system's schema and of the folder of its items. Pantry, favorites and posts are the project's own,
 /// others are its examples.
@@ -21,7 +24,7 @@ pub fn places(system: &str) -> (String, String) {
         "pantry" | "favorites" | "posts" => return ("schema.graphql".to_owned(), "samples".to_owned()),
         "cycles" => "cycle-items",
         "audiobooks" => "audiobook-sync",
-        "patterns" | "tenants" | "members" | "bank" | "order-entry" | "tournaments" => system,
+        "patterns" | "tenants" | "members" | "bank" | "order-entry" | "tournaments" | "shop" => system,
         "company" => "human-resources",
         other => return (format!("tests/systems/{other}/schema.graphql"), format!("tests/systems/{other}")),
     };
@@ -37,6 +40,8 @@ pub struct Ground {
     pub model: Model,
     /// The items of each table.
     pub items: Vec<Vec<Item>>,
+    /// What its services answer.
+    pub services: Arc<dyn ServiceConnector>,
     /// The cases of its systems.
     pub cases: Vec<Case>,
     /// The text of all items, whose values are not generated.
@@ -104,8 +109,14 @@ impl Ground {
         for system in systems {
             cases.extend(cases_of_system(bundle, system, schema, first.as_ref())?);
         }
+        let mut services = WrittenServices::default();
+        let beside = schema.trim_end_matches("schema.graphql");
+        for (path, text) in bundle.below(&format!("{beside}services"), ".json") {
+            let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".json");
+            services.add(name, text).with_context(|| format!("{path} is not JSON of answers"))?;
+        }
         let name = systems.first().copied().unwrap_or_default().to_owned();
-        Ok(Self { name, model, items: items?, cases, known })
+        Ok(Self { name, model, items: items?, services: Arc::new(services), cases, known })
     }
 
     /// The number of items of all tables.

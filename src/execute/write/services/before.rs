@@ -3,8 +3,9 @@
 
 use super::given;
 use super::sending::{self, CallOutcome};
-use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::error::{ErrorCode, Failure, FieldError};
 use crate::execute::service::call::ServiceErrorKind;
+use crate::execute::service::session::refusal;
 use crate::execute::write::calls::draft::{Earlier, Generated, WriteDraft};
 use crate::execute::write::dispatch::classify::{foreseen, unmet};
 use crate::execute::write::dispatch::record::{self, Beginning, RecordState};
@@ -193,9 +194,8 @@ impl<'c, 'j> Calling<'c, 'j> {
                 Err(field_error) => (CallState::Made, Some((field_error, false))),
             },
             CallOutcome::Refused(refused) => {
-                let details = vec![("serviceCode", Value::String(refused.code))];
-                let error = FieldError { code: ErrorCode::ServiceRefused, message: refused.message, details };
-                (CallState::NotMade, Some((error, false)))
+                let Failure { code, message, details } = refusal(refused);
+                (CallState::NotMade, Some((FieldError { code, message, details }, false)))
             }
             CallOutcome::Unsent(kind) => (CallState::NotMade, Some((unsent(kind), true))),
             CallOutcome::Unknown(kind) => (CallState::Unknown, Some((unanswered(kind), true))),

@@ -49,6 +49,7 @@ async fn send(job: &WriteJob<'_>, call: &MutationCall, (item, undo): (Box<RawVal
         undo,
         items: vec![item],
         trace: job.context.trace.map(TraceContext::to_text),
+        token: job.context.caller.token().filter(|_| declared.forwards_token).cloned(),
     };
     let (answer, is_sent) = session.call(call.service, &request).await;
     match answer.map(|answer| answer.results.into_iter().next()) {

@@ -17,6 +17,9 @@ use indexmap::IndexMap;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// What refuses a field, if its own rules do.
+pub const OWN: &str = "its own rules";
+
 /// Reports never-null fields of items that may be refused where their item is not.
 pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
     let has_rules = |ty: &ObjectType| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty());
@@ -74,11 +77,19 @@ fn is_refused_alone(ty: &ObjectType, field: &Field) -> bool {
     !follow(&ty.auth.around(), &field.auth, &same)
 }
 
+/// The field whose rules may refuse a field to a caller who sees its object: the field itself, or one of which it is
+/// computed.
+fn refused_with<'t>(ty: &'t ObjectType, field: &'t Field) -> Option<&'t Field> {
+    ty.read_with(field).find(|read| is_refused_alone(ty, read))
+}
+
 /// Which rules may refuse a field of an object that the caller sees, and the type that it should have.
-fn refuses(types: &IndexMap<String, ObjectType>, ty: &ObjectType, field: &Field) -> Option<(String, Type)> {
+pub fn refuses(types: &IndexMap<String, ObjectType>, ty: &ObjectType, field: &Field) -> Option<(String, Type)> {
     let around = ty.auth.around();
-    if is_refused_alone(ty, field) {
-        return Some(("its own rules".to_owned(), field.ty.clone().nullable()));
+    if let Some(read) = refused_with(ty, field) {
+        let own = read.name == field.name;
+        let of = if own { OWN.to_owned() } else { format!("the rules of `{}.{}`", ty.name, read.name) };
+        return Some((of, field.ty.clone().nullable()));
     }
     let FieldKind::Find(find) = &field.kind else { return None };
     let found: Vec<&String> = match &find.via {

@@ -106,15 +106,19 @@ impl FieldCheck<'_> {
         }
     }
 
-    /// A rule for reads of a field must not read the field itself.
+    /// A rule for reads of a field must not read the field itself, nor what it is computed of.
     fn check_own_value(&self, findings: &mut Findings) {
-        let (coordinate, parent) = (&self.coordinate, &self.parent.name);
-        if self.field.auth.each(AuthAction::Read).any(|rule| reads(rule, self.field)) {
-            let message =
-                format!("a rule for reads of `{coordinate}` reads the field itself, so a refusal reveals its value");
-            let help = format!("let it read another field, or guard all of `{parent}` by it");
-            findings.error(rules::KF0615, &self.place, message, Some(help));
-        }
+        let (coordinate, parent) = (&self.coordinate, self.parent);
+        let is_asked = |read: &&Field| self.field.auth.each(AuthAction::Read).any(|rule| reads(rule, read));
+        let Some(read) = parent.read_with(self.field).find(is_asked) else { return };
+        let what = if read.name == self.field.name {
+            "the field itself".to_owned()
+        } else {
+            format!("`{}`, of which it is computed", read.name)
+        };
+        let message = format!("a rule for reads of `{coordinate}` reads {what}, so a refusal reveals its value");
+        let help = format!("let it read another field, or guard all of `{}` by it", parent.name);
+        findings.error(rules::KF0615, &self.place, message, Some(help));
     }
 
     /// The rules of an item that a find passes must not need that item, unless the response shows it.

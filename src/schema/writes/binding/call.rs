@@ -83,7 +83,7 @@ struct CallReading<'a> {
 impl CallReading<'_> {
     fn call(&self, before: &[MutationCall], findings: &mut Findings) -> Option<MutationCall> {
         let Self { writing, directive, .. } = self;
-        let service = service_of(writing.draft, directive, rules::KF1104, findings)?;
+        let service = service_of(writing.draft, directive, rules::KF1105, findings)?;
         let name = self.name(before, findings)?;
         let returns = self.returns(findings)?;
         let key = self.key(findings)?;
@@ -92,7 +92,7 @@ impl CallReading<'_> {
             let message =
                 format!("`undo:` needs `@idempotent` on `{}`, whose record says so first", writing.coordinate());
             let help = "add `@idempotent(key: \"{key}\")` and an argument `key: ID!`";
-            findings.error(rules::KF1104, &undo.span, message, Some(help.to_owned()));
+            findings.error(rules::KF1105, &undo.span, message, Some(help.to_owned()));
             return None;
         }
         let inputs = self.inputs(before, findings)?;
@@ -101,7 +101,7 @@ impl CallReading<'_> {
     }
 
     fn refuse<T>(&self, place: &Span, message: String, help: Option<&str>, findings: &mut Findings) -> Option<T> {
-        findings.error(rules::KF1104, place, message, help.map(str::to_owned));
+        findings.error(rules::KF1105, place, message, help.map(str::to_owned));
         None
     }
 
@@ -217,7 +217,7 @@ impl CallReading<'_> {
                 );
                 let choices = writing.choices(self.scope, &|name| self.is_there(name, before));
                 let help = suggest(name, choices.iter().map(String::as_str));
-                findings.error(rules::KF1104, place, message, help);
+                findings.error(rules::KF1105, place, message, help);
             }
             source.map(ClausePart::Source)
         };
@@ -269,7 +269,7 @@ impl CallReading<'_> {
             Err(mistakes) => {
                 for mistake in mistakes {
                     let place = span::within(draft.text, &written.span, &mistake.span);
-                    findings.error(rules::KF1104, &place, mistake.message, mistake.help);
+                    findings.error(rules::KF1105, &place, mistake.message, mistake.help);
                 }
                 None
             }
@@ -308,7 +308,7 @@ pub fn check_targets(writing: &Writing, (finds, actions): (&[WriteFind], &[Actio
     let message = format!("`{by_result}` would find an item, but items are found before the calls are made");
     let calls = writing.field.directives.get("call").map(|directive| place(directive, "as")).unwrap_or_default();
     let help = "use results in `set:`, in `if:` and in expressions of actions".to_owned();
-    findings.error(rules::KF1104, &calls, message, Some(help));
+    findings.error(rules::KF1105, &calls, message, Some(help));
     false
 }
 

@@ -129,7 +129,7 @@ pub fn check_places(draft: &SchemaDraft, findings: &mut Findings) {
         };
         let is_mutation = draft.kind(name) == Some(&Kind::Root(OperationType::Mutation));
         for field in fields.values().filter(|field| !is_mutation || write_of(&field.directives).is_none()) {
-            for (of, rule) in [("idempotent", rules::KF0729), ("call", rules::KF1104)] {
+            for (of, rule) in [("idempotent", rules::KF0729), ("call", rules::KF1105)] {
                 let Some(directive) = field.directives.get(of) else { continue };
                 let message = format!("`@{of}` is on `{name}.{}`, which writes nothing", field.name);
                 let help = "put it on the field of `Mutation` that writes, beside `@put`, `@update` or `@delete`";
