@@ -15,4 +15,9 @@ resource "aws_dynamodb_table" "shop" {
     name = "SK"
     type = "S"
   }
+
+  ttl {
+    attribute_name = "expiresAt"
+    enabled = true
+  }
 }
