@@ -27,7 +27,11 @@ async fn shop(services: &Scripted) -> (Gateway, Arc<Recorder>) {
 }
 
 async fn ask(gateway: &Gateway, query: &str) -> Value {
-    let caller = support::caller(json!({ "sub": "u1", "email": "u1@example.com" }));
+    ask_as(gateway, json!({ "sub": "u1", "email": "u1@example.com" }), query).await
+}
+
+async fn ask_as(gateway: &Gateway, claims: Value, query: &str) -> Value {
+    let caller = support::caller(claims);
     let mut response = support::run(gateway, &Request { caller, ..support::request(query, json!({})) }, true).await;
     assert_eq!(support::costs_more(&response), None, "{response:#}");
     response["extensions"].as_object_mut().map(|extensions| extensions.remove("keyfold"));
@@ -252,4 +256,35 @@ async fn a_key_of_arguments_is_the_same_for_equal_requests() {
     let keys: Vec<String> = services.take_requests().into_iter().filter_map(|request| request.key).collect();
     assert_eq!(keys.len(), 3);
     assert!(keys[0] == keys[1] && keys[1] != keys[2], "{keys:?}");
+}
+
+#[tokio::test]
+async fn nobody_calls_for_what_a_rule_keeps_from_him() {
+    let services = charging();
+    let (gateway, _) = shop(&services).await;
+    let [draw, seize] =
+        ["draw", "seize"].map(|field| format!("mutation {{ {field}(id: \"p\", key: \"k\") {{ chargeId }} }}"));
+    ask(&gateway, "mutation { openPurse(id: \"p\", amount: 3) { id } }").await;
+    let stranger = ask_as(&gateway, json!({ "sub": "u2" }), &draw).await;
+    assert_eq!(refusal(&stranger), ("NOT_FOUND".to_owned(), Value::Null));
+    for claims in [json!({ "sub": "u1" }), json!({ "sub": "u2", "role": "guest" }), json!({ "role": "clerk" })] {
+        let response = ask_as(&gateway, claims, &seize).await;
+        assert!(["FORBIDDEN", "UNAUTHENTICATED", "NOT_FOUND"].contains(&refusal(&response).0.as_str()), "{response}");
+        assert_eq!(refusal(&response).1, Value::Null);
+    }
+    assert!(services.take().is_empty());
+    assert_eq!(ask(&gateway, &draw).await["data"]["draw"]["chargeId"], "ch1");
+}
+
+#[tokio::test]
+async fn the_same_key_of_another_caller_is_another_key_at_the_service() {
+    let services = charging();
+    let (gateway, _) = shop(&services).await;
+    let good = "mutation { payForGood(orderId: \"1\", key: \"k\") { chargeId } }";
+    ask_as(&gateway, json!({ "sub": "u1" }), good).await;
+    ask_as(&gateway, json!({ "sub": "u2" }), good).await;
+    ask_as(&gateway, json!({ "sub": "u2", "iss": "other" }), good).await;
+    let keys: Vec<String> = services.take_requests().into_iter().filter_map(|request| request.key).collect();
+    assert_eq!(keys.len(), 3);
+    assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2], "{keys:?}");
 }

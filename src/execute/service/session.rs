@@ -1,7 +1,9 @@
 //! The services of a gateway, and the inputs of one request → calls, each input once. Inputs of several tasks of a
 //! request share a call.
 
-use super::call::{RefusedItem, ServiceAnswer, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest, ServiceResult};
+use super::call::{
+    RefusedItem, ServiceAnswer, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest, ServiceResult,
+};
 use super::guarded::{GuardedService, ServiceCallReport};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::schema::model::Model;
