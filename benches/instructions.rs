@@ -5,8 +5,8 @@
 //! Prepared answers replace the network, and callgrind counts, so two runs differ by less than 1 %. The benchmark fails
 //! where a case takes 3 % more than `benches/instructions/recorded.txt` says, if the compiler and the machine are like
 //! those of the record. It fails anywhere if a case with rules, or with metrics and traces, takes 3 % more than the
-//! same one without them, or if a call of a service in Rust adds more than a read from the cache. `-- --record` writes
-//! that file anew. Any other argument names a case to count. The profiles stay in `target/instructions/` for
+//! same one without them. It shows what a service in Rust adds beside a read from the cache. `-- --record` writes that
+//! file anew. Any other argument names a case to count. The profiles stay in `target/instructions/` for
 //! `callgrind_annotate`.
 //!
 //! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases
@@ -58,8 +58,7 @@ const TOLERANCE: f64 = 1.03;
 /// What makes the calls: both clients of Keyfold, or the AWS SDK without Keyfold.
 const CLIENTS: [&str; 3] = ["sdk", "direct", SDK_ALONE];
 const SDK_ALONE: &str = "sdk-alone";
-/// The cases in which code of the program gives what else an item in the cache has. A call of the code adds at most
-/// what the read of the item adds.
+/// The cases in which code of the program gives what else an item in the cache has.
 const PRICED: [&str; 2] = ["one-price", "100-prices"];
 /// How the names of cases end that are compared with the same ones without that, before the client.
 const ADDED: [(&str, &str); 2] = [("-ruled ", "rules"), ("-observed ", "metrics and traces")];
@@ -140,12 +139,8 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
             continue;
         };
         let [read, call] = [kept, by_code].map(|counted| counted.saturating_sub(*none));
-        let too_many = call > read;
-        failed |= too_many;
-        println!(
-            "{case:24} a call of a service in Rust adds {call}, a read from the cache {read}{}",
-            if too_many { "  too many" } else { "" }
-        );
+        let ratio = call as f64 / read as f64;
+        println!("{case:24} a service in Rust adds {call}, a read from the cache {read}: {ratio:.2} of it");
     }
     if record {
         let lines = recorded.iter().fold(format!("{}\n", environment::found()), |mut lines, (name, counted)| {

@@ -1,5 +1,5 @@
-//! Who sends a request: the claims of a checked sign-in, or none for an anonymous caller. A token is only passed on. Must
-//! not know headers or rules.
+//! Who sends a request: the claims of a checked sign-in, or none for an anonymous caller. A token is only passed on.
+//! Must not know headers or rules.
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::service::Secret;

@@ -112,23 +112,44 @@ impl Plan {
                 let _ = writeln!(text, "  one Query for {}", reads.join(", "));
                 let _ = writeln!(text, "     asks  {}", collection.projection.join(", "));
             }
-            for call in self.calls.iter().filter(|call| call.wave == number + 1) {
-                let _ = writeln!(text, "  call {}", model.services[call.service].name);
-                let _ = writeln!(text, "     for   {}{}", call.coordinate, each(self, call.space));
-                for demand in self.demands(call.guard) {
-                    let _ = writeln!(text, "     rule  {demand}");
-                }
-                let _ = writeln!(text, "     gets  {}", call.gets);
-                let calls = call.after_calls.iter().filter_map(|before| self.calls.get(*before));
-                let before = numbers(&call.after).into_iter().chain(calls.map(|before| before.coordinate.clone()));
-                let before: Vec<String> = before.collect();
-                if !before.is_empty() {
-                    let _ = writeln!(text, "     after {}", before.join(", "));
-                }
-                let _ = writeln!(text, "     cost  unknown");
-            }
+            text.extend(
+                self.calls.iter().filter(|call| call.wave == number + 1).map(|call| self.call_text(model, call)),
+            );
         }
         text
+    }
+
+    /// A call of a service as text.
+    fn call_text(&self, model: &Model, call: &ServiceCall) -> String {
+        let mut text = format!("  call {}\n", model.services[call.service].name);
+        let _ = writeln!(text, "     for   {}{}", call.coordinate, each(self, call.space));
+        for demand in self.demands(call.guard) {
+            let _ = writeln!(text, "     rule  {demand}");
+        }
+        let _ = writeln!(text, "     gets  {}", call.gets);
+        let before: Vec<String> =
+            numbers(&call.after).into_iter().chain(self.calls_before(call).map(str::to_owned)).collect();
+        if !before.is_empty() {
+            let _ = writeln!(text, "     after {}", before.join(", "));
+        }
+        text + "     cost  unknown\n"
+    }
+
+    /// A call of a service as JSON.
+    fn call_json(&self, model: &Model, call: &ServiceCall) -> Value {
+        let service = &model.services[call.service].name;
+        let ServiceCall { wave, coordinate, gets, after, .. } = call;
+        let mut said = json!({ "wave": wave, "service": service, "field": coordinate, "gets": gets, "after": after });
+        let calls: Vec<&str> = self.calls_before(call).collect();
+        if let (false, Value::Object(said)) = (calls.is_empty(), &mut said) {
+            said.insert("afterCalls".into(), json!(calls));
+        }
+        said
+    }
+
+    /// The fields whose calls a call waits for.
+    fn calls_before(&self, call: &ServiceCall) -> impl Iterator<Item = &str> {
+        call.after_calls.iter().filter_map(|before| self.calls.get(*before)).map(|before| before.coordinate.as_str())
     }
 
     /// The plan as JSON: a list of reads, each with its wave and what it waits for.
@@ -177,20 +198,8 @@ impl Plan {
         let collections: Vec<Value> = self.collections.iter().map(collection).collect();
         let mut plan =
             json!({ "waves": self.waves.len(), "reads": reads.collect::<Vec<_>>(), "collections": collections });
-        let call = |call: &ServiceCall| {
-            let service = &model.services[call.service].name;
-            let ServiceCall { wave, coordinate, gets, after, after_calls, .. } = call;
-            let mut said =
-                json!({ "wave": wave, "service": service, "field": coordinate, "gets": gets, "after": after });
-            let calls = after_calls.iter().filter_map(|before| self.calls.get(*before));
-            let calls: Vec<&str> = calls.map(|before| before.coordinate.as_str()).collect();
-            if let (false, Value::Object(said)) = (calls.is_empty(), &mut said) {
-                said.insert("afterCalls".into(), json!(calls));
-            }
-            said
-        };
         if let (false, Value::Object(plan)) = (self.calls.is_empty(), &mut plan) {
-            plan.insert("calls".into(), self.calls.iter().map(call).collect());
+            plan.insert("calls".into(), self.calls.iter().map(|call| self.call_json(model, call)).collect());
         }
         plan
     }

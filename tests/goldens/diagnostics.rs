@@ -23,7 +23,15 @@ pub fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = cases.into_iter().zip(names.clone()).map(trial).collect();
     trials.push(Trial::test("diagnostics::every_rule_has_a_case", move || every_rule_has_a_case(&names)));
     trials.push(Trial::test("diagnostics::docs_errors_page", || expect(&root.join("docs/errors.md"), &rules::page())));
+    trials.push(Trial::test("diagnostics::the_page_has_every_rule", the_page_has_every_rule));
     trials
+}
+
+fn the_page_has_every_rule() -> Result<(), Failed> {
+    let page = rules::page();
+    let is_missing = |code: &&str| !page.contains(&format!("\n### {code}: "));
+    let missing: Vec<&str> = rules::rules().map(|rule| rule.code).filter(is_missing).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("docs/errors.md lacks {missing:?}").into()) }
 }
 
 /// The environment of every case.

@@ -266,7 +266,7 @@ async fn nobody_calls_for_what_a_rule_keeps_from_him() {
         ["draw", "seize"].map(|field| format!("mutation {{ {field}(id: \"p\", key: \"k\") {{ chargeId }} }}"));
     ask(&gateway, "mutation { openPurse(id: \"p\", amount: 3) { id } }").await;
     let stranger = ask_as(&gateway, json!({ "sub": "u2" }), &draw).await;
-    assert_eq!(refusal(&stranger), ("NOT_FOUND".to_owned(), Value::Null));
+    assert_eq!(refusal(&stranger), ("FORBIDDEN".to_owned(), Value::Null));
     for claims in [json!({ "sub": "u1" }), json!({ "sub": "u2", "role": "guest" }), json!({ "role": "clerk" })] {
         let response = ask_as(&gateway, claims, &seize).await;
         assert!(["FORBIDDEN", "UNAUTHENTICATED", "NOT_FOUND"].contains(&refusal(&response).0.as_str()), "{response}");

@@ -103,7 +103,7 @@ pub async fn run(
 ) -> Result<ProofResult> {
     let mut result = ProofResult::default();
     let grounds = grounds(bundle, &scope.only)?;
-    let queries = scope.histories * QUERIES_A_HISTORY / grounds.len().max(1);
+    let queries = (scope.histories * QUERIES_A_HISTORY).div_ceil(grounds.len().max(1));
     let proved = grounds.into_iter().map(|ground| prove(ground, (scope.seed, queries), scratch, done));
     let mut proved = stream::iter(proved).buffer_unordered(GROUNDS_AT_ONCE);
     while let Some(of_ground) = proved.next().await {

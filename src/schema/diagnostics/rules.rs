@@ -18,6 +18,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("KF08", "Rules for written values"),
     ("KF09", "Subscriptions"),
     ("KF10", "Caching"),
+    ("KF11", "Services"),
 ];
 
 /// Every rule, in the order of the codes.

@@ -2,7 +2,7 @@
 
 use crate::schema::diagnostics::rule::rules;
 
-// The rules KF05 to KF10, in the order of the codes.
+// The rules KF05 to KF11, in the order of the codes.
 #[rustfmt::skip]
 rules! { RULES_OF_OPERATIONS;
     KF0501: "A connection has no other fields",

@@ -6,7 +6,7 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::{self, At};
 use crate::schema::model::{FieldKind, ObjectType};
 use crate::schema::syntax::directives::text;
-use apollo_compiler::ast::Value;
+use apollo_compiler::ast::{FieldDefinition, Value};
 use apollo_compiler::executable::{FieldSet, Selection, SelectionSet};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Node, Schema};
@@ -31,7 +31,9 @@ pub fn read_requires(
         }
     }
     for (ty, field, selection) in &read {
-        warn_of_nulls((schema, types), (ty, field), selection, findings);
+        if let (Ok(declared), Some(of)) = (schema.type_field(ty, field), refused(types, selection)) {
+            warn_of_null(ty, declared, &of, findings);
+        }
     }
     for (ty, field, selection) in read {
         let field = types.get_mut(&ty).and_then(|ty| ty.fields.get_mut(&field));
@@ -42,17 +44,11 @@ pub fn read_requires(
 }
 
 /// Warns of a never-null field of which rules may refuse a part to a caller who sees the object.
-fn warn_of_nulls(
-    (schema, types): (&Schema, &IndexMap<String, ObjectType>),
-    (ty, field): (&str, &str),
-    selection: &SelectionSet,
-    findings: &mut Findings,
-) {
-    let Ok(declared) = schema.type_field(ty, field) else { return };
+fn warn_of_null(ty: &str, declared: &FieldDefinition, of: &str, findings: &mut Findings) {
     if !declared.ty.is_non_null() {
         return;
     }
-    let Some(of) = refused(types, selection) else { return };
+    let field = &declared.name;
     let message = format!("`{ty}.{field}` is never null, but {of} may refuse it to callers who see the rest");
     let instead = declared.ty.clone().nullable();
     let help = format!("write `{field}: {instead}`; a refusal makes all of the `{ty}` null otherwise");

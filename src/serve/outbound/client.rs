@@ -18,8 +18,8 @@ const PONG: Duration = Duration::from_secs(5);
 /// Sends requests, over connections that it keeps.
 pub type OutboundClient = Client<HttpsConnector<ProxiedConnector>, Body>;
 
-/// A client of HTTP/1.1, and of HTTP/2 where a server offers that over TLS. It trusts the certificates that this machine
-/// trusts. The error says why there are none.
+/// A client of HTTP/1.1, and of HTTP/2 where a server offers that over TLS. It trusts the certificates that this
+/// machine trusts. The error says why there are none.
 pub fn outbound_client() -> std::io::Result<OutboundClient> {
     let https = HttpsConnectorBuilder::new()
         .with_provider_and_native_roots(ring::default_provider())?

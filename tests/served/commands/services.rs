@@ -15,9 +15,9 @@ fn check_names_the_rules_of_what_a_service_gets() {
         let cell = own.map(|(_, line)| line.chars().skip(28).take(35).collect::<String>());
         cell.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(words("Letter.summary"), "Letter.text: auth.role = 'clerk'", "{printed}");
-    assert_eq!(words("Letter.seal"), "Vault: auth.role = 'clerk'", "{printed}");
-    assert_eq!(words("Letter.stamp"), "auth.role = 'clerk'", "{printed}");
+    assert_eq!(words("Letter.summary"), "Letter.text: if auth.role = 'clerk'", "{printed}");
+    assert_eq!(words("Letter.seal"), "Vault: if auth.role = 'clerk'", "{printed}");
+    assert_eq!(words("Letter.stamp"), "if auth.role = 'clerk'", "{printed}");
     assert_eq!(words("Letter.public"), "as Letter", "{printed}");
     assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
 }
