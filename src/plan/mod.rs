@@ -7,7 +7,7 @@
 //! | [`passes`] | reads → their waves, the reads that share a Query, and the attributes that each asks for |
 //! | [`cost`] | a plan and variables → what the operation costs at most |
 //! | [`tree`] | the plan itself, as plain data |
-//! | [`mod@print`] | a plan → text and JSON |
+//! | [`mod@print`], `print_writes` | a plan → text and JSON |
 //!
 //! The way of `query ($id: ID!) { user(id: $id) { name groups { name } } }`:
 //!
@@ -26,6 +26,7 @@ pub mod operation;
 pub mod passes;
 mod planner;
 pub mod print;
+mod print_writes;
 pub mod tree;
 
 use crate::schema::model::Model;
