@@ -68,7 +68,7 @@ impl Scripted {
 
 /// The items of a call.
 pub fn items(request: &ServiceRequest) -> Vec<Value> {
-    request.items.iter().map(|item| serde_json::from_str(item.get()).unwrap()).collect()
+    request.items.iter().map(|item| serde_json::from_str(item).unwrap()).collect()
 }
 
 /// A service's refusal of an item.

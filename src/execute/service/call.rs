@@ -3,7 +3,6 @@
 use crate::schema::model::service::{Secret, Service};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt::{Debug, Display, Formatter};
 use std::sync::Arc;
@@ -25,8 +24,9 @@ pub struct ServiceRequest {
     /// asked for before, and the call may never have arrived: then none of this key is made any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What the field requires of each object, in the order of the results.
-    pub items: Vec<Box<RawValue>>,
+    /// What the field requires of each object, as JSON, in the order of the results.
+    #[serde(skip)]
+    pub items: Vec<Arc<str>>,
     /// The W3C trace context (`traceparent`) of the request, if it is traced.
     #[serde(skip)]
     pub trace: Option<String>,
@@ -38,7 +38,18 @@ pub struct ServiceRequest {
 impl ServiceRequest {
     /// The items as values.
     pub fn values(&self) -> Vec<Value> {
-        self.items.iter().map(|item| serde_json::from_str(item.get()).unwrap_or_default()).collect()
+        self.items.iter().map(|item| serde_json::from_str(item).unwrap_or_default()).collect()
+    }
+
+    /// The call as JSON, whose items are the texts that they are.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let mut text = serde_json::to_string(self)?;
+        // It has the name of its field at least, so a comma follows.
+        text.pop();
+        text.push_str(",\"items\":[");
+        text.push_str(&self.items.join(","));
+        text.push_str("]}");
+        Ok(text)
     }
 }
 

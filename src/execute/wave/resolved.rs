@@ -116,7 +116,7 @@ fn row_inputs(
         Ok(false) => RowInput::Absent,
         Err(why) => RowInput::Failed(why),
         Ok(true) => match required_json(context, state, &call.requires, (call.space, row)).and_then(&mut admitted) {
-            Ok(item) => RowInput::Input(ServiceInput { call: field.clone(), item, place: row }),
+            Ok(item) => RowInput::Input(session.input(field.clone(), (item, row))),
             Err(why) => RowInput::Failed(why),
         },
     };

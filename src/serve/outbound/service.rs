@@ -61,7 +61,7 @@ impl ServiceCaller for HttpService {
 impl HttpService {
     async fn post(&self, call: &ServiceRequest) -> Result<ServiceAnswer, ServiceError> {
         let unsendable = |error: &dyn std::fmt::Display| error_of(ServiceErrorKind::Refused, error);
-        let body = serde_json::to_vec(call).map_err(|error| unsendable(&error))?;
+        let body = call.to_json().map_err(|error| unsendable(&error))?.into_bytes();
         let mut request = Request::post(self.address.clone()).header(CONTENT_TYPE, "application/json");
         if let Some(trace) = &call.trace {
             request = request.header(TRACEPARENT, trace);

@@ -8,8 +8,8 @@ use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::lookup::source_value::source_value;
 use crate::execute::write::messages::FieldErrors;
 use crate::schema::model::service::MutationCall;
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// How a call ended.
 pub enum CallOutcome {
@@ -28,16 +28,15 @@ const UNREADABLE: &str = "UNREADABLE";
 
 /// Makes a call.
 pub async fn make(job: &WriteJob<'_>, call: &MutationCall, inputs: &Map<String, Value>) -> CallOutcome {
-    send(job, call, (to_raw_value(inputs).unwrap_or_default(), None)).await
+    send(job, call, (Value::Object(inputs.clone()).to_string().into(), None)).await
 }
 
 /// Undoes a call, whether it was made or not. Gives whether the service has answered that none of its key is made.
 pub async fn undo(job: &WriteJob<'_>, call: &MutationCall, undo: &str) -> bool {
-    let nothing = to_raw_value(&json!({})).unwrap_or_default();
-    matches!(send(job, call, (nothing, Some(undo.to_owned()))).await, CallOutcome::Made(_))
+    matches!(send(job, call, ("{}".into(), Some(undo.to_owned()))).await, CallOutcome::Made(_))
 }
 
-async fn send(job: &WriteJob<'_>, call: &MutationCall, (item, undo): (Box<RawValue>, Option<String>)) -> CallOutcome {
+async fn send(job: &WriteJob<'_>, call: &MutationCall, (item, undo): (Arc<str>, Option<String>)) -> CallOutcome {
     let Some(session) = job.context.services else { return CallOutcome::Unsent(ServiceErrorKind::Unavailable) };
     let Ok(key) = key(job, call) else { return CallOutcome::Unsent(ServiceErrorKind::Refused) };
     let declared = &job.context.model.services[call.service];
