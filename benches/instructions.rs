@@ -9,6 +9,9 @@
 //! file anew. Any other argument names a case to count. The profiles stay in `target/instructions/` for
 //! `callgrind_annotate`.
 //!
+//! It also fails where loading a schema of many types takes more than its share of that of few. The name `load` counts
+//! this alone.
+//!
 //! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases
 //! without metrics and traces, and compares with `benches/instructions/unoptimised.txt`: it takes a minute, so every
 //! change can be checked.
@@ -19,6 +22,8 @@
 mod cases;
 #[path = "instructions/environment.rs"]
 mod environment;
+#[path = "instructions/growth.rs"]
+mod growth;
 #[path = "instructions/observed.rs"]
 mod observed;
 #[path = "instructions/prepared.rs"]
@@ -77,18 +82,32 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
+    if let [mode, types] = arguments.as_slice()
+        && mode == "--load"
+    {
+        growth::load(types.parse().unwrap());
+        return ExitCode::SUCCESS;
+    }
     let record = arguments.iter().any(|argument| argument == "--record");
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     let is_named = |case: &Case| names.iter().any(|name| *name == case.name);
-    compare(record, &|case, client| {
+    let compared = compare(record, &|case, client| {
         is_named(case) || names.is_empty() && (!UNOPTIMISED || client == "direct" && !case.needs_optimisation())
-    })
+    });
+    let is_even = names.iter().all(|name| *name == "load") && growth::is_even(&directory());
+    if is_even || names.iter().any(|name| *name != "load") { compared } else { ExitCode::FAILURE }
+}
+
+/// Where the profiles stay.
+fn directory() -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("instructions");
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
 }
 
 /// Counts the wanted cases and compares them with the record.
 fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("instructions");
-    std::fs::create_dir_all(&directory).unwrap();
+    let directory = directory();
     let (environment, mut recorded) = read_record();
     let comparable = record || environment == environment::found();
     let mut failed = false;

@@ -226,6 +226,7 @@ fn budgets(settings: &Settings) -> OperationBudgets {
         depth: settings.max_depth,
         fields: settings.max_fields,
         aliases: settings.max_aliases,
+        suggests: settings.introspection,
         ..defaults
     }
 }

@@ -152,11 +152,14 @@ fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mu
 /// Reads the stored fields of every item type and embedded type, and the keys of every item type.
 fn read_records(draft: &mut SchemaDraft, tables: &[DeclaredTable], findings: &mut Findings) {
     let mut tableless = false;
+    let held_by_roots = types::kinds::held_by_roots(draft.schema, &draft.kinds);
     for object in draft.objects() {
         let name = object.name.to_string();
         match draft.kind(&name) {
             Some(Kind::Embedded) => {
-                let record = types::fields::declare(draft, object, None, findings);
+                let mut unsaid = Findings::default();
+                let said = if held_by_roots.contains(name.as_str()) { &mut unsaid } else { &mut *findings };
+                let record = types::fields::declare(draft, object, None, said);
                 draft.records.insert(name, record);
             }
             Some(Kind::Item) => {

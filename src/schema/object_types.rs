@@ -2,6 +2,7 @@
 //! know how a find is served.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::auth::AuthRules;
@@ -13,7 +14,7 @@ use crate::schema::syntax::directives::{named, write_of};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use crate::schema::types::{computed, fields};
 use crate::schema::{finds, nodes, rules as field_rules, watches, writes};
-use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Type, Value};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -133,16 +134,31 @@ fn watching(
         return None;
     }
     let Some(directive) = field.directives.get("watch") else {
-        let message = format!("`{coordinate}` does not say what it watches");
-        findings.error(
-            rules::KF0901,
-            &span::from_location(field.name.location()),
-            message,
-            Some("add `@watch`".into()),
-        );
+        unwatched(draft, (type_name, field), findings);
         return None;
     };
     watches::read_watch(draft, type_name, field, directive, findings).map(|watch| FieldKind::Watch(Box::new(watch)))
+}
+
+/// Reports a field that watches nothing; of a type that is meant as data, only that its name is taken.
+fn unwatched(draft: &SchemaDraft, (type_name, field): (&str, &FieldDefinition), findings: &mut Findings) {
+    let Some(object) = draft.schema.get_object(type_name) else { return };
+    let is_value = |ty: &Type| draft.schema.get_object(ty.inner_named_type()).is_none();
+    if object.directives.has("item") {
+        return;
+    }
+    if object.fields.values().all(|field| is_value(&field.ty) && !field.directives.has("watch")) {
+        let message = format!("`{type_name}` is the root type of every subscription, but its fields are values");
+        let help = format!(
+            "give the type another name, such as `{type_name}Plan`; clients subscribe to a field with `@watch`"
+        );
+        findings.error_once(rules::KF0901, &span::from_location(object.name.location()), message, Some(help.into()));
+        return;
+    }
+    let message = format!("`{type_name}.{}` does not say what it watches", field.name);
+    let end = span::after_type(draft.text, &field.ty);
+    let help = Help::edit("add `@watch`", end..end, " @watch");
+    findings.error(rules::KF0901, &span::from_location(field.name.location()), message, Some(help));
 }
 
 /// What a field of the Query or the Mutation type is.
@@ -178,17 +194,15 @@ fn reading_or_writing(
         // Reported as what it is.
         (_, None, None) if field.directives.has("resolve") => {}
         (_, None, None) => {
-            let help = match operation {
-                OperationType::Mutation => "add `@put`, `@update` or `@delete`",
-                _ => "add `@find`",
+            let is_item = draft.kind(field.ty.inner_named_type()) == Some(&Kind::Item);
+            let end = span::after_type(draft.text, &field.ty);
+            let help: Help = match operation {
+                OperationType::Mutation => "add `@put`, `@update` or `@delete`".into(),
+                _ if is_item => Help::edit("add `@find`", end..end, " @find"),
+                _ => "add `@find`".into(),
             };
             let place = span::from_location(field.name.location());
-            findings.error(
-                rules::KF0401,
-                &place,
-                format!("`{coordinate}` neither reads nor writes"),
-                Some(help.into()),
-            );
+            findings.error(rules::KF0401, &place, format!("`{coordinate}` neither reads nor writes"), Some(help));
         }
     }
     None

@@ -8,6 +8,7 @@
 
 pub mod admission;
 pub mod backend;
+pub mod browsers;
 pub mod client;
 pub mod connection;
 pub mod console;

@@ -2,6 +2,8 @@
 
 use super::admission::Quotas;
 use super::backend::Backend;
+use super::browsers::host::Hosts;
+use super::browsers::origins::Origins;
 use super::console::development::Development;
 use super::console::files;
 use super::console::page::{self, Console};
@@ -9,9 +11,8 @@ use super::documents::lookup::Documents;
 use super::endpoint::Endpoint;
 use super::http::graphql::{self, HttpEndpoint, refuse};
 use super::http::health::{self, Readiness};
-use super::http::host::Hosts;
 use super::http::media_type::{MediaType, negotiate};
-use super::http::request_log::{REQUEST_ID, RequestLine};
+use super::http::request_log::RequestLine;
 use super::http::status::HttpRefusal;
 use super::protocols::workers::Workers;
 use super::quota::Quota;
@@ -26,7 +27,7 @@ use super::telemetry::sources::MetricSources;
 use super::websocket::connection::{self, Sockets};
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{Route, any, get};
 use futures_util::future::{BoxFuture, Either, FutureExt, ready};
@@ -34,14 +35,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use thiserror::Error;
 use tower::Service;
 use tower::layer::layer_fn;
-use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
-use url::Url;
-
-/// How long a browser may remember what it may send.
-const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 
 /// The most connections of those who read the metrics. Others are closed.
 const METRICS_CONNECTIONS: usize = 64;
@@ -62,8 +57,8 @@ pub struct Parts {
     pub console: Option<Console>,
     /// What a server for development shows besides the API; only with the console.
     pub development: Option<Development>,
-    /// The origins whose pages may call the API; `*` is every one.
-    pub allow_origins: Vec<String>,
+    /// The origins whose pages may call the API.
+    pub origins: Origins,
     /// The hosts that requests may be for.
     pub hosts: Hosts,
     /// Observes requests.
@@ -88,13 +83,6 @@ pub struct Routes {
     pub workers: Workers,
 }
 
-/// A text that is not an origin.
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error(
-    "\"{0}\" is not an origin: write it as browsers do, https://app.example.com or http://localhost:3000, or write *"
-)]
-pub struct NotAnOrigin(String);
-
 impl Routes {
     /// Where the metrics read what the server holds.
     pub fn sources(&self) -> MetricSources {
@@ -117,19 +105,9 @@ impl Routes {
 }
 
 /// Every route of the server.
-pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts {
-        backend,
-        authenticator,
-        limits,
-        documents,
-        explain,
-        console,
-        development,
-        allow_origins,
-        hosts,
-        telemetry,
-    } = parts;
+pub fn router(parts: Parts) -> Routes {
+    let Parts { backend, authenticator, limits, documents, explain, console, development, origins, hosts, telemetry } =
+        parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared, limits.write_timeout);
     let places = Quota::with_quarters(limits.shared.max_connections);
@@ -148,12 +126,11 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         telemetry: telemetry.clone(),
     });
     let open = OpenConnections::default();
-    let sockets =
-        Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
+    let sockets = Sockets { endpoint: endpoint.clone(), origins: origins.clone(), places, open: open.clone() };
     let http = HttpEndpoint { endpoint, compressor: Arc::default() };
     let has_console = console.is_some();
     let mut routes = route_paths(http, sockets, readiness, console);
-    if let Some(cors) = cors(&allow_origins)? {
+    if let Some(cors) = origins.cors() {
         routes = routes.layer(cors);
     }
     if let Some(development) = development.filter(|_| has_console) {
@@ -161,9 +138,9 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         routes = routes.merge(development.routes());
     }
     let routes = routes.method_not_allowed_fallback(async || refuse(MediaType::Json, &HttpRefusal::MethodOfPath));
-    let around = Arc::new(Around { telemetry, hosts });
+    let around = Arc::new(Around { telemetry, hosts, origins });
     let router = routes.layer(layer_fn(move |route| Surrounded { around: around.clone(), route }));
-    Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend, workers: Workers::default() })
+    Routes { router, quotas, clients, rate_limit, connections: open, backend, workers: Workers::default() }
 }
 
 /// The handler of each path that every server has.
@@ -185,6 +162,7 @@ fn route_paths(http: HttpEndpoint, sockets: Sockets, readiness: Arc<Readiness>, 
 struct Around {
     telemetry: Arc<Telemetry>,
     hosts: Hosts,
+    origins: Origins,
 }
 
 /// A route with what happens around it. axum copies each layer, with all that it contains, for every request; a
@@ -206,71 +184,11 @@ impl Service<Request> for Surrounded {
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         let line = RequestLine::begin(self.around.telemetry.clone(), &mut request);
+        self.around.origins.note_preflight(&request);
         let answer = match self.around.hosts.refusal(&request) {
             Some(refusal) => Either::Left(ready(refuse(MediaType::Json, &refusal))),
             None => Either::Right(self.route.call(request).map(|Ok(response)| response)),
         };
         line.finish(answer).map(Ok).boxed()
-    }
-}
-
-/// Whether all of these are origins, or `*`.
-pub fn check_origins(origins: &[String]) -> Result<(), NotAnOrigin> {
-    cors(origins).map(drop)
-}
-
-/// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Pages of origins that are
-/// named may send credentials, which a proxy in front may want. Those of `*` may not.
-fn cors(origins: &[String]) -> Result<Option<CorsLayer>, NotAnOrigin> {
-    if origins.is_empty() {
-        return Ok(None);
-    }
-    let all = origins.iter().any(|origin| origin == "*");
-    let allowed = if all {
-        AllowOrigin::any()
-    } else {
-        AllowOrigin::list(origins.iter().map(|origin| parse_origin(origin)).collect::<Result<Vec<_>, _>>()?)
-    };
-    let cors = CorsLayer::new()
-        .allow_origin(allowed)
-        .allow_credentials(!all)
-        .allow_methods([Method::GET, Method::POST])
-        .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([REQUEST_ID])
-        .max_age(PREFLIGHT_AGE);
-    Ok(Some(cors))
-}
-
-/// An origin is written as browsers send it: scheme, host and, unless it is the scheme's own, port (RFC 6454 section
-/// 6.2).
-fn parse_origin(text: &str) -> Result<HeaderValue, NotAnOrigin> {
-    let is_origin = Url::parse(text).is_ok_and(|url| {
-        matches!(url.scheme(), "http" | "https") && !text.contains('*') && url.origin().ascii_serialization() == text
-    });
-    HeaderValue::from_str(text).ok().filter(|_| is_origin).ok_or_else(|| NotAnOrigin(text.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_origin_is_a_scheme_and_a_host() {
-        for good in ["https://app.example.com", "http://localhost:3000", "http://[::1]:3000"] {
-            assert!(parse_origin(good).is_ok(), "{good}");
-        }
-        for odd in [
-            "",
-            "app.example.com",
-            "https://",
-            "https://a/",
-            "https://a/b",
-            "https://*.a",
-            "ftp://a",
-            "https://a b",
-            "http://localhost:80",
-        ] {
-            assert_eq!(parse_origin(odd), Err(NotAnOrigin(odd.into())));
-        }
     }
 }

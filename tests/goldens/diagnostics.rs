@@ -2,6 +2,8 @@
 //! it. A case named after a code must report that code, every rule must have its case, and docs/errors.md must match
 //! the rules.
 
+use keyfold::schema::diagnostics::diagnostic::Diagnostic;
+use keyfold::schema::diagnostics::help::edited;
 use keyfold::schema::diagnostics::rules;
 use keyfold::schema::load;
 use libtest_mimic::{Failed, Trial};
@@ -20,7 +22,10 @@ pub fn trials() -> Vec<Trial> {
         cases.iter().map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
     let trial =
         |(path, name): (PathBuf, String)| Trial::test(format!("diagnostics::{name}"), move || golden(&path, &name));
+    let fix = |(path, name): (PathBuf, String)| Trial::test(format!("diagnostics::fix::{name}"), move || fixes(&path));
+    let fixed: Vec<Trial> = cases.iter().cloned().zip(names.clone()).map(fix).collect();
     let mut trials: Vec<Trial> = cases.into_iter().zip(names.clone()).map(trial).collect();
+    trials.extend(fixed);
     trials.push(Trial::test("diagnostics::every_rule_has_a_case", move || every_rule_has_a_case(&names)));
     trials.push(Trial::test("diagnostics::docs_errors_page", || expect(&root.join("docs/errors.md"), &rules::page())));
     trials.push(Trial::test("diagnostics::the_page_has_every_rule", the_page_has_every_rule));
@@ -55,6 +60,35 @@ fn golden(path: &Path, name: &str) -> Result<(), Failed> {
         );
     }
     expect(&path.with_extension("txt"), &diagnostics.render(false))
+}
+
+/// Each help with edits repairs its mistake: after them, the mistake is gone, and no new one is there.
+fn fixes(path: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(path)?;
+    let check = |text: &str| match load("s", text, &environment) {
+        Ok((_, warnings)) => warnings.list,
+        Err(mistakes) => mistakes.list,
+    };
+    let before = check(&text);
+    let said = |list: &[Diagnostic]| -> Vec<String> {
+        list.iter().map(|found| format!("{} {}", found.code, found.message)).collect()
+    };
+    for found in before.iter().filter(|found| !found.fix.is_empty()) {
+        let own = format!("{} {}", found.code, found.message);
+        let mut rest = said(&before);
+        rest.remove(rest.iter().position(|known| *known == own).expect("the finding"));
+        let right = edited(&text, &found.fix);
+        let new: Vec<String> = said(&check(&right)).into_iter().filter(|one| !take(&mut rest, one)).collect();
+        if !new.is_empty() {
+            return Err(format!("the fix of `{own}` leaves or brings {new:#?}:\n{right}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Takes an element out of a list that has it.
+fn take(list: &mut Vec<String>, one: &str) -> bool {
+    list.iter().position(|known| known == one).map(|at| list.swap_remove(at)).is_some()
 }
 
 /// Compares with the file, or writes it.

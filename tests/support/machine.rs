@@ -5,10 +5,11 @@ use futures_util::{FutureExt, StreamExt};
 use keyfold::execute::error::{ErrorCode, GraphqlError};
 use keyfold::execute::gateway::Response;
 use keyfold::serve::backend::{Backend, Execution, Invocation, MayNotWrite, OperationAnswer};
+use keyfold::serve::browsers::host::Hosts;
+use keyfold::serve::browsers::origins::Origins;
 use keyfold::serve::console::page::{CallerChoice, Console, PageParts};
 use keyfold::serve::documents::lookup::Documents;
 use keyfold::serve::documents::persisted::PersistedDocuments;
-use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
 use keyfold::serve::settings::{RequestLimits, SharedLimits};
@@ -141,7 +142,7 @@ pub fn parts(backend: impl Backend) -> Parts {
         explain: true,
         console,
         development: None,
-        allow_origins: vec![],
+        origins: Origins::default(),
         hosts: Hosts::All,
         telemetry: Arc::default(),
     }
@@ -151,7 +152,7 @@ pub async fn start(parts: Parts) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let limits = parts.limits.clone();
-    let routes = router(parts).unwrap();
+    let routes = router(parts);
     let (stop, stopped) = oneshot::channel();
     let served = tokio::spawn(async move {
         let stop = async { stopped.await.unwrap_or(()) };

@@ -8,6 +8,7 @@ use crate::cli::output::{self, OutputFormat};
 use crate::cli::price_choice::PriceChoice;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::schema::diagnostics::help::Edit;
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
@@ -76,19 +77,27 @@ impl Check {
     }
 }
 
-/// Mistakes and warnings, each with the line and the column of its beginning, counted from 1.
+/// Mistakes and warnings, each with the line and the column of its beginning, counted from 1, and the edits that make
+/// what its help says.
 fn listed(found: &Diagnostics) -> Vec<Value> {
-    let one = |diagnostic: &Diagnostic| {
-        let before = found.text.get(..diagnostic.span.start).unwrap_or(&found.text);
-        let line = before.matches('\n').count() + 1;
+    let place = |offset: usize| {
+        let before = found.text.get(..offset).unwrap_or(&found.text);
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        (before.matches('\n').count() + 1, column)
+    };
+    let edit = |edit: &Edit| {
+        let ((line, column), (end_line, end_column)) = (place(edit.span.start), place(edit.span.end));
+        json!({ "line": line, "column": column, "endLine": end_line, "endColumn": end_column, "text": edit.text })
+    };
+    let one = |diagnostic: &Diagnostic| {
+        let (line, column) = place(diagnostic.span.start);
         let severity = match diagnostic.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
         json!({
             "code": diagnostic.code, "severity": severity, "message": diagnostic.message, "help": diagnostic.help,
-            "line": line, "column": column,
+            "line": line, "column": column, "fix": diagnostic.fix.iter().map(edit).collect::<Vec<_>>(),
         })
     };
     found.list.iter().map(one).collect()

@@ -174,8 +174,11 @@ impl FileReader<'_> {
             let known: BTreeSet<&str> = options.iter().filter_map(|option| option.get_long()).collect();
             // An option with a hyphen for each underscore is what is meant.
             let meant = key.replace('_', "-");
-            let help =
-                if known.contains(&*meant) { Some(format!("did you mean `{meant}`?")) } else { suggest(key, known) };
+            let help = if known.contains(&*meant) {
+                Some(format!("did you mean `{meant}`?"))
+            } else {
+                suggest(key, known).map(|help| help.text)
+            };
             let whose = of.map(|name| format!(" of `keyfold {name}`")).unwrap_or_default();
             let help = help.map(|help| format!("; {help}")).unwrap_or_default();
             return Err(format!("`{key}` is no setting{whose}{help}"));

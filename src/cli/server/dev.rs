@@ -14,7 +14,7 @@ use crate::cli::items::samples::Samples;
 use crate::cli::output;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::variable;
-use crate::cli::token::TokenSecret;
+use crate::cli::token::{TokenSecret, claims_of};
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
 use crate::serve::backend::current_gateway::CurrentGateway;
@@ -30,6 +30,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How long the token of the banner is valid.
+const TOKEN_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Serve the API from an embedded store, with nothing to set up
 ///
@@ -87,6 +91,9 @@ impl Dev {
 
         let cursor_key = self.settings.cursor_key.clone().map_or_else(|| key_of(&loaded.text), String::into_bytes);
         output::print(&self.banner(&server, &loaded.model, (&filled, &callers)))?;
+        if let Some(line) = self.first_request(&server, issuer.as_ref(), callers.first()) {
+            output::print(&line)?;
+        }
         let mut settings = server.gateway_settings(cursor_key);
         settings.services = settings.services.map(|others| FileServices::beside(&self.choice.schema, others));
         let model = Arc::new(loaded.model);
@@ -123,6 +130,24 @@ impl Dev {
                 None
             }
         }
+    }
+
+    /// A command that sends an operation as the first caller of the samples, or as nobody in particular.
+    fn first_request(
+        &self,
+        server: &Server,
+        issuer: Option<&DevIssuer>,
+        caller: Option<&SampleCaller>,
+    ) -> Option<String> {
+        let address = browsable(server.address?);
+        let claims = caller.map_or_else(|| claims_of("me", &[]), |caller| caller.claims.clone());
+        let ends = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + TOKEN_LIFETIME;
+        let token = issuer?.token(claims, i64::try_from(ends.as_secs()).unwrap_or(i64::MAX));
+        let who = caller.map_or("me", |caller| caller.name.as_str());
+        Some(format!(
+            "  A request as {who}, whose token is valid for a day:\n\n  curl http://{address}/graphql -H 'Content-Type: application/json' \
+             -H 'Authorization: Bearer {token}' -d '{{\"query\":\"{{ __typename }}\"}}'\n\n"
+        ))
     }
 
     fn samples(&self) -> Samples {

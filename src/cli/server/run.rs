@@ -7,18 +7,19 @@ use crate::execute::request;
 use crate::execute::service::call::ServiceConnector;
 use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::backend::freed_memory;
+use crate::serve::browsers::host::Hosts;
+use crate::serve::browsers::origins::Origins;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
 use crate::serve::console::starting_text::StartingTexts;
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
-use crate::serve::http::host::Hosts;
 use crate::serve::lambda::function;
 use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::outbound::service::HttpServices;
 use crate::serve::protocols::workers::Workers;
-use crate::serve::router::{Parts, Routes, check_origins, router};
+use crate::serve::router::{Parts, Routes, router};
 use crate::serve::settings::{Features, ServerSettings};
 use crate::serve::sign_in::authenticator::Authenticator;
 use crate::serve::telemetry::metrics::Metrics;
@@ -45,6 +46,7 @@ pub struct Server {
     settings: ServerSettings,
     features: Features,
     hosts: Hosts,
+    origins: Origins,
     documents: Documents,
     first: StopSignals,
     second: StopSignals,
@@ -91,7 +93,8 @@ impl Server {
         address: IpAddr,
         development: bool,
     ) -> Result<Self> {
-        check_origins(&settings.allow_origins).context("--allow-origin")?;
+        let local = settings.local_origins.unwrap_or(development);
+        let origins = Origins::read(&settings.allow_origins, local).context("--allow-origin")?;
         let (first, second) = (StopSignals::new()?, StopSignals::new()?);
         let features = settings.features.or(development);
         let restricted = development || !settings.allow_hosts.is_empty();
@@ -107,6 +110,7 @@ impl Server {
             settings,
             features,
             hosts,
+            origins,
             documents,
             first,
             second,
@@ -149,11 +153,10 @@ impl Server {
             explain,
             console,
             development,
-            allow_origins: self.settings.allow_origins.clone(),
+            origins: self.origins.clone(),
             hosts: self.hosts.clone(),
             telemetry: self.telemetry.clone(),
-        })
-        .context("--allow-origin")?;
+        });
         let routes = match self.entrance {
             Entrance::Listener(_) => {
                 Routes { workers: Workers::start().context("cannot start the workers")?, ..routes }

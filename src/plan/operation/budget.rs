@@ -21,12 +21,14 @@ pub struct OperationBudgets {
     pub fields: usize,
     /// Aliases, but for those of `__typename`; one in a fragment counts once, however often the fragment is spread.
     pub aliases: usize,
+    /// Whether mistakes say which names were probably meant.
+    pub suggests: bool,
 }
 
 impl Default for OperationBudgets {
     /// 15,000 tokens, depth 20 and 30 aliases, as widely used gateways set them.
     fn default() -> Self {
-        Self { tokens: 15_000, recursion: 200, depth: 20, fields: 5_000, aliases: 30 }
+        Self { tokens: 15_000, recursion: 200, depth: 20, fields: 5_000, aliases: 30, suggests: true }
     }
 }
 

@@ -2,10 +2,11 @@
 //! variables.
 
 use super::budget::{self, OperationBudgets};
+use super::meant::meant;
 use super::specialise::{Sensitivity, sensitivities};
 use super::{descriptions, literals};
 use crate::plan::error::{PlanError, PlanErrorKind};
-use crate::schema::syntax::tokens::in_plain_tokens;
+use crate::schema::syntax::compiler::tokens::in_plain_tokens;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
 use apollo_compiler::validation::{DiagnosticList, Valid, WithErrors};
@@ -32,11 +33,11 @@ impl Document {
         let text = descriptions::blank(text, budgets.tokens);
         let ast = parser
             .parse_ast(text, "operation")
-            .map_err(|failed| compiler_errors(&failed.errors, PlanErrorKind::Syntax, budgets))?;
+            .map_err(|failed| compiler_errors((&failed.errors, api), PlanErrorKind::Syntax, budgets))?;
         let parsed = match ast.to_executable_validate(api) {
             Ok(parsed) => parsed,
             Err(failed) => {
-                let mut mistakes = compiler_errors(&failed.errors, PlanErrorKind::Validity, budgets);
+                let mut mistakes = compiler_errors((&failed.errors, api), PlanErrorKind::Validity, budgets);
                 if mistakes.is_empty() || !only_repeats_roots(&failed) {
                     mistakes.truncate(MAX_MISTAKES);
                     return Err(mistakes);
@@ -96,7 +97,11 @@ fn only_repeats_roots(failed: &WithErrors<ExecutableDocument>) -> bool {
 }
 
 /// The compiler's diagnostics as errors for the caller.
-fn compiler_errors(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudgets) -> Vec<PlanError> {
+fn compiler_errors(
+    (list, api): (&DiagnosticList, &Schema),
+    kind: PlanErrorKind,
+    budgets: &OperationBudgets,
+) -> Vec<PlanError> {
     let refused = list
         .iter()
         .any(|one| matches!(one.error.unstable_error_name(), Some("UndefinedField" | "SubselectionOnScalarType")));
@@ -112,8 +117,11 @@ fn compiler_errors(list: &DiagnosticList, kind: PlanErrorKind, budgets: &Operati
         if let Some(message) = limit(&said, budgets) {
             return vec![PlanError { kind: PlanErrorKind::Limit, message, locations: place.into_iter().collect() }];
         }
+        let meant =
+            meant(api, &said).filter(|_| budgets.suggests).map_or_else(String::new, |meant| format!(" {meant}"));
         let message = if kind == PlanErrorKind::Syntax { in_plain_words(&said) } else { said };
-        let mistake = PlanError { kind, message: sentence(&message), locations: place.into_iter().collect() };
+        let message = format!("{}{meant}", sentence(&message));
+        let mistake = PlanError { kind, message, locations: place.into_iter().collect() };
         let is_reported =
             mistakes.iter().any(|before| before.message == mistake.message && before.locations == mistake.locations);
         if !is_reported && mistakes.len() < MAX_MISTAKES {

@@ -6,6 +6,7 @@
 //! | [`document`] | text → a parsed and valid document, or every mistake in it |
 //! | `descriptions` | text → the same text without the descriptions that the parser does not know |
 //! | [`budget`] | a document → whether it is small enough |
+//! | `meant` | a finding about a name → the name that was meant |
 //! | `literals` | a document → the literals that do not fit their types |
 //! | [`variables`] | a caller's values → coerced values, or every mistake in them |
 //! | [`specialise`] | an operation → the variables on which its plan depends |
@@ -19,5 +20,6 @@ mod descriptions;
 pub mod document;
 pub mod document_size;
 mod literals;
+mod meant;
 pub mod specialise;
 pub mod variables;

@@ -135,7 +135,7 @@ fn path(
                 rule.of
             ),
         };
-        findings.error(rules::KF0614, &named(directive), message, Some(finds::keys_of(wanted)));
+        findings.error(rules::KF0614, &named(directive), message, Some(finds::keys_of(wanted).into()));
     }
     found
 }

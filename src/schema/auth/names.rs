@@ -1,6 +1,7 @@
 //! What names mean in the condition of a rule: claims of the caller, arguments of the field, and fields of the item.
 //! Must not know rules.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::expression::names::{Named, Names};
 use crate::schema::expression::operand::KeyField;
 use crate::schema::model::keys::ItemKeys;
@@ -42,7 +43,7 @@ impl Names for RuleNames<'_> {
         self.with_item(|names| names.walk(fields, &|field| own(names, field))).unwrap_or(Err((0, Vec::new())))
     }
 
-    fn help(&self, fields: &[&str]) -> Option<String> {
+    fn help(&self, fields: &[&str]) -> Option<Help> {
         self.with_item(|names| names.help(fields)).flatten()
     }
 

@@ -119,7 +119,7 @@ fn held_by_indexes(rule: &RulePlace, read: &[&str], directive: &Node<Directive>,
             );
             let help = format!("add it to the index: `projection: INCLUDE, include: [\"{attribute}\"]`");
             let at = if argument(directive, "where").is_some() { "where" } else { "if" };
-            findings.error(rules::KF0612, &place(directive, at), message, Some(help));
+            findings.error(rules::KF0612, &place(directive, at), message, Some(help.into()));
             return false;
         }
     }
@@ -145,7 +145,7 @@ fn condition(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findi
                 let name = written.value.get(mistake.span.clone()).unwrap_or_default();
                 let message = format!("`{name}` is only part of the text of an index's key, so a rule cannot read it");
                 let help = format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`");
-                findings.error(rules::KF0608, &place, message, Some(help));
+                findings.error(rules::KF0608, &place, message, Some(help.into()));
             }
             false => findings.error(rules::KF0608, &place, mistake.message, mistake.help),
         }

@@ -1,5 +1,6 @@
 //! Mistakes of a schema's author: code, place, sentence, help. All mistakes in a file are reported at once.
 
+use crate::schema::diagnostics::help::{Edit, Help};
 use crate::schema::diagnostics::rule::Rule;
 use crate::schema::diagnostics::span::Span;
 use std::collections::HashSet;
@@ -26,6 +27,8 @@ pub struct Diagnostic {
     pub span: std::ops::Range<usize>,
     /// What to write instead, or the valid choices.
     pub help: Option<String>,
+    /// The edits that make what the help says, in the order of the text; empty if it leaves a choice.
+    pub fix: Vec<Edit>,
 }
 
 /// Findings, with the text that they are about.
@@ -42,40 +45,38 @@ pub struct Diagnostics {
 /// The findings so far, while a schema is loaded.
 #[derive(Debug, Default)]
 pub struct Findings {
-    list: Vec<Diagnostic>,
+    list: Vec<(Diagnostic, Option<Help>)>,
     /// The place and the message of each finding.
     seen: HashSet<(usize, usize, String)>,
 }
 
 impl Findings {
     /// Adds an error.
-    pub fn error(&mut self, rule: &'static Rule, span: &Span, message: impl Into<String>, help: Option<String>) {
-        self.add(Diagnostic {
-            code: rule.code,
-            severity: Severity::Error,
-            message: message.into(),
-            span: span.clone(),
-            help,
-        });
+    pub fn error(&mut self, rule: &'static Rule, span: &Span, message: impl Into<String>, help: Option<Help>) {
+        self.add(Severity::Error, rule, span, (message.into(), help));
+    }
+
+    /// Adds an error unless the same sentence is there already, about any place.
+    pub fn error_once(&mut self, rule: &'static Rule, span: &Span, message: String, help: Option<Help>) {
+        let said = clause(&message);
+        if !self.list.iter().any(|(known, _)| known.code == rule.code && known.message == said) {
+            self.error(rule, span, message, help);
+        }
     }
 
     /// Adds a warning.
-    pub fn warning(&mut self, rule: &'static Rule, span: &Span, message: impl Into<String>, help: Option<String>) {
-        self.add(Diagnostic {
-            code: rule.code,
-            severity: Severity::Warning,
-            message: message.into(),
-            span: span.clone(),
-            help,
-        });
+    pub fn warning(&mut self, rule: &'static Rule, span: &Span, message: impl Into<String>, help: Option<Help>) {
+        self.add(Severity::Warning, rule, span, (message.into(), help));
     }
 
     /// Adds a finding unless the same message about the same place is there already.
-    fn add(&mut self, mut found: Diagnostic) {
-        found.message = clause(&found.message);
-        found.help = found.help.map(|help| clause(&help));
-        if self.seen.insert((found.span.start, found.span.end, found.message.clone())) {
-            self.list.push(found);
+    fn add(&mut self, severity: Severity, rule: &'static Rule, span: &Span, (message, help): (String, Option<Help>)) {
+        let message = clause(&message);
+        if self.seen.insert((span.start, span.end, message.clone())) {
+            let said = help.as_ref().map(|help| clause(&help.text));
+            let found =
+                Diagnostic { code: rule.code, severity, message, span: span.clone(), help: said, fix: Vec::new() };
+            self.list.push((found, help));
         }
     }
 
@@ -83,7 +84,7 @@ impl Findings {
     /// place.
     pub fn add_once(&mut self, others: Findings) {
         for found in others.list {
-            if !self.list.iter().any(|known| known.span == found.span && known.code == found.code) {
+            if !self.list.iter().any(|(known, _)| known.span == found.0.span && known.code == found.0.code) {
                 self.list.push(found);
             }
         }
@@ -91,13 +92,21 @@ impl Findings {
 
     /// Whether there is an error among the findings.
     pub fn failed(&self) -> bool {
-        self.list.iter().any(|finding| finding.severity == Severity::Error)
+        self.list.iter().any(|(finding, _)| finding.severity == Severity::Error)
     }
 
     /// The findings in the order of the text.
     pub fn into_diagnostics(mut self, file: &str, text: &str) -> Diagnostics {
-        self.list.sort_by_key(|finding| (finding.span.start, finding.span.end));
-        Diagnostics { file: file.to_owned(), text: text.to_owned(), list: self.list }
+        self.list.sort_by_key(|(finding, _)| (finding.span.start, finding.span.end));
+        let with_fix = |(mut found, help): (Diagnostic, Option<Help>)| {
+            found.fix = help.map(|help| help.into_edits(text, &found.span)).unwrap_or_default();
+            found
+        };
+        Diagnostics {
+            file: file.to_owned(),
+            text: text.to_owned(),
+            list: self.list.into_iter().map(with_fix).collect(),
+        }
     }
 }
 

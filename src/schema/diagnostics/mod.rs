@@ -1,6 +1,7 @@
 //! Mistakes in a schema: the rules, the findings with their places in the text, and how they are printed for people.
 
 pub mod diagnostic;
+pub mod help;
 pub mod render;
 pub mod rule;
 pub mod rules;

@@ -155,8 +155,14 @@ mod tests {
     use super::*;
 
     fn one(text: &str, span: std::ops::Range<usize>) -> String {
-        let finding =
-            Diagnostic { code: "KF0000", severity: Severity::Error, message: "It is wrong.".into(), span, help: None };
+        let finding = Diagnostic {
+            code: "KF0000",
+            severity: Severity::Error,
+            message: "It is wrong.".into(),
+            span,
+            help: None,
+            fix: Vec::new(),
+        };
         Diagnostics { file: "s".into(), text: text.into(), list: vec![finding] }.render(false)
     }
 

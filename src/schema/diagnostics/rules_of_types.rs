@@ -284,7 +284,7 @@ rules! { RULES_OF_TYPES;
         "Two access paths use different bare names, or each is an index that leaves out other items, and no rule of the language prefers one of them. The order in which the schema lists its indexes must not decide which items are found. Leave a name out by a null in `where:`, bind it there, or name the index.",
         r#"neighbours: [Shop!]! @find(where: { trade: null })"#;
     KF0438: "A name stands in braces",
-        "A warning. Text in `where:`, `set:` or `@default` that is the name of a field, an argument or a claim is that text itself. To use the value, put the name in braces.",
+        "A warning. Text in `where:`, `set:` or `@default` that is the name of a field, an argument or a claim is that text itself. To use the value, put the name in braces. The signs of other languages are text, too: `:id`, `$id`, `<id>`, `{{id}}`, and the `$` of `${id}`. So a key with them has no value of the field.",
         r#"posts: [Post!]! @find(where: { userId: "{userId}" })"#;
     KF0439: "An expression is as long as DynamoDB allows",
         "DynamoDB takes 300 operators and functions, and 4 KB of text, in one expression. What Keyfold adds to a condition counts: that the item exists, is of its type and meets the rules for the write. Names and values have short placeholders in the text.",

@@ -1,6 +1,7 @@
 //! Byte ranges in the author's text: of syntax nodes, and of parts of string literals. Must not know what is reported
 //! about them.
 
+use apollo_compiler::ast::Type;
 use apollo_compiler::parser::SourceSpan;
 use std::ops::Range;
 
@@ -19,6 +20,18 @@ pub struct At<T> {
 /// The range of a node or a name; an empty range at the start of the text if it has no place.
 pub fn from_location(location: Option<SourceSpan>) -> Span {
     location.map_or(0..0, |at| at.offset()..at.end_offset())
+}
+
+/// The range of a type's name, without the signs around it.
+pub fn from_type(ty: &Type) -> Span {
+    from_location(ty.inner_named_type().location())
+}
+
+/// The end of a type with the signs after its name.
+pub fn after_type(text: &str, ty: &Type) -> usize {
+    let end = from_type(ty).end;
+    let rest = text.get(end..).unwrap_or_default();
+    end + rest.len() - rest.trim_start_matches([']', '!']).len()
 }
 
 /// The range of a part of a string's value. Block strings and strings with escapes do not map byte by byte; for these,

@@ -1,5 +1,6 @@
 //! Suggestions: a misspelt name and the valid names in; out, a help line with the nearest name or the list of names.
 
+use crate::schema::diagnostics::help::Help;
 use strsim::osa_distance;
 
 /// The most names in a list.
@@ -9,17 +10,17 @@ const MAX_LISTED: usize = 12;
 const MAX_WORD_LENGTH: usize = 200;
 
 /// "did you mean `x`?" if a choice is near the word, otherwise the list of choices; `None` if there are none.
-pub fn suggest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn suggest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<Help> {
     let choices: Vec<&str> = choices.into_iter().collect();
-    match nearest(word, &choices) {
-        Some(choice) => Some(format!("did you mean `{choice}`?")),
+    match near(word, &choices) {
+        Some(choice) => Some(Help::instead(format!("did you mean `{choice}`?"), word, choice)),
         None if choices.is_empty() => None,
-        None => Some(format!("there are {}", list(&choices))),
+        None => Some(format!("there are {}", list(&choices)).into()),
     }
 }
 
 /// The choice with the fewest changed letters, ignoring case, if these are few for the word's length.
-fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
+pub fn near<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let few = 1 + word.chars().count() / 4;
     let short = choices.iter().filter(|choice| word.len().max(choice.len()) <= MAX_WORD_LENGTH);
@@ -46,14 +47,23 @@ mod tests {
 
     #[test]
     fn a_near_name_is_meant() {
-        assert_eq!(suggest("gruopId", ["userId", "groupId"]).as_deref(), Some("did you mean `groupId`?"));
-        assert_eq!(suggest(&"x".repeat(100_000), ["groupId"]).as_deref(), Some("there are `groupId`"));
-        assert_eq!(suggest("PK", ["pk", "sk"]).as_deref(), Some("did you mean `pk`?"));
+        assert_eq!(
+            suggest("gruopId", ["userId", "groupId"]).map(|help| help.text).as_deref(),
+            Some("did you mean `groupId`?")
+        );
+        assert_eq!(
+            suggest(&"x".repeat(100_000), ["groupId"]).map(|help| help.text).as_deref(),
+            Some("there are `groupId`")
+        );
+        assert_eq!(suggest("PK", ["pk", "sk"]).map(|help| help.text).as_deref(), Some("did you mean `pk`?"));
     }
 
     #[test]
     fn otherwise_the_names_are_listed() {
-        assert_eq!(suggest("x", ["userId", "groupId"]).as_deref(), Some("there are `userId` and `groupId`"));
+        assert_eq!(
+            suggest("x", ["userId", "groupId"]).map(|help| help.text).as_deref(),
+            Some("there are `userId` and `groupId`")
+        );
         assert_eq!(suggest("x", []), None);
         let many: Vec<String> = (0..15).map(|n| format!("n{n}")).collect();
         assert!(list(&many.iter().map(String::as_str).collect::<Vec<_>>()).ends_with("and 3 more"));

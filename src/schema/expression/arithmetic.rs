@@ -4,6 +4,7 @@
 //! It has the words of DynamoDB's update expressions, and `*` and parentheses besides. There is no division, whose
 //! result may have no last digit.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::expression::condition::parser::Parser;
 use crate::schema::expression::lexer::tokens_of_arithmetic;
 use crate::schema::expression::names::{ConditionMistake, Named, Names};
@@ -81,7 +82,7 @@ pub trait NumberFields {
     /// The type of a field, and whether it is a list; otherwise the names that there are.
     fn field(&self, name: &str) -> Result<(ValueType, bool), Vec<String>>;
     /// What to write instead of a name that is no such field, if that is known.
-    fn help(&self, name: &str) -> Option<String>;
+    fn help(&self, name: &str) -> Option<Help>;
 }
 
 /// The names of an expression: those of fields are the paths that it reads, and it has no arguments.
@@ -98,10 +99,10 @@ impl Names for FieldNames<'_> {
         Err(Vec::new())
     }
 
-    fn help(&self, fields: &[&str]) -> Option<String> {
+    fn help(&self, fields: &[&str]) -> Option<Help> {
         match fields {
             [name] => self.0.help(name),
-            _ => Some("An expression names fields of its own object, not what is inside them.".to_owned()),
+            _ => Some("An expression names fields of its own object, not what is inside them.".into()),
         }
     }
 }
@@ -205,7 +206,7 @@ mod tests {
             }
         }
 
-        fn help(&self, _: &str) -> Option<String> {
+        fn help(&self, _: &str) -> Option<Help> {
             None
         }
     }

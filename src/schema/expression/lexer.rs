@@ -1,6 +1,7 @@
 //! The tokens of a condition, of an update expression or of an arithmetic one: text in; out, tokens with their places,
 //! and the mistakes that make no token.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::expression::operand::Comparator;
 use std::ops::Range;
@@ -73,11 +74,11 @@ impl Operators {
     }
 }
 
-/// Whether the last clause is SET. The others have no operators: `ADD coins -1` takes one coin away.
+/// Whether the last clause is SET, or none is there. The others have no operators: `ADD coins -1` takes one coin away.
 fn is_in_set(tokens: &[SpannedToken<'_>]) -> bool {
     let is_clause = |word: &str| CLAUSES.iter().any(|clause| word.eq_ignore_ascii_case(clause));
     let last = tokens.iter().rev().find(|token| matches!(token.token, Token::Word(word) if is_clause(word)));
-    last.is_some_and(|token| matches!(token.token, Token::Word(word) if word.eq_ignore_ascii_case("SET")))
+    last.is_none_or(|token| matches!(token.token, Token::Word(word) if word.eq_ignore_ascii_case("SET")))
 }
 
 fn read_tokens(text: &str, operators: Operators) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
@@ -125,7 +126,7 @@ fn ends_value(token: &Token) -> bool {
     }
 }
 
-type Sentence = (String, Option<String>);
+type Sentence = (String, Option<Help>);
 type Lexed<'t> = (usize, Option<Token<'t>>, Option<Sentence>);
 
 /// A text in quotes. Two adjacent quotes mean one.
@@ -138,7 +139,9 @@ fn quoted(rest: &str, quote: char) -> Lexed<'static> {
             _ if letters.next_if(|(_, next)| *next == quote).is_some() => text.push(quote),
             _ => {
                 let double = (quote == '"').then(|| {
-                    ("Write text in single quotes.".to_owned(), Some(format!("Write '{}'.", text.replace('\'', "''"))))
+                    let single = format!("'{}'", text.replace('\'', "''"));
+                    let help = Help::instead(format!("Write {single}."), &rest[..=at], single);
+                    ("Write text in single quotes.".to_owned(), Some(help))
                 });
                 return (at + 1, Some(Token::Text(text)), double);
             }
@@ -154,7 +157,7 @@ fn quoted(rest: &str, quote: char) -> Lexed<'static> {
 /// Division is read as multiplication, so that the rest can be checked.
 fn division() -> Sentence {
     let help = "A quotient may have no last digit. Multiply instead: `price * 0.5`.";
-    ("An expression does not know `/`.".to_owned(), Some(help.to_owned()))
+    ("An expression does not know `/`.".to_owned(), Some(help.into()))
 }
 
 /// A comparator, or a sign that a condition does not know.
@@ -170,16 +173,35 @@ fn sign(rest: &str, letter: char) -> Lexed<'_> {
     ];
     for (sign, ours, token) in foreign {
         if rest.starts_with(sign) {
-            let mistake = (format!("A condition does not know `{sign}`."), Some(format!("Write `{ours}`.")));
+            // A word stands apart from what follows.
+            let apart = if ours == "NOT" && !rest[1..].starts_with([' ', '(']) { "NOT " } else { ours };
+            let help = Help::instead(format!("Write `{ours}`."), sign, apart);
+            let mistake = (format!("A condition does not know `{sign}`."), Some(help));
             return (sign.len(), Some(token), Some(mistake));
         }
     }
     match comparators.into_iter().chain([("=", Equal)]).find(|(sign, _)| rest.starts_with(sign)) {
         Some((sign, comparator)) => (sign.len(), Some(Token::Comparator(comparator)), None),
-        None => {
-            let help = (letter == '#').then(|| "Write the field's name as in the API, without #.".to_owned());
-            (letter.len_utf8(), None, Some((format!("A condition does not know `{letter}`."), help)))
+        None => foreign_name(rest, letter),
+    }
+}
+
+/// A name with the sign that another language puts before it, or a sign that nothing knows.
+fn foreign_name(rest: &str, letter: char) -> Lexed<'_> {
+    let (first, message) = (letter.len_utf8(), format!("A condition does not know `{letter}`."));
+    let end = first + dotted_length(&rest[first..]);
+    let name = &rest[first..end];
+    match letter {
+        '$' if !name.is_empty() => {
+            let help = Help::instead(format!("Write an argument as `:{name}`."), &rest[..end], format!(":{name}"));
+            (end, Some(Token::Argument(name)), Some((message, Some(help))))
         }
+        '#' if !name.is_empty() && !name.contains('.') => {
+            let help = format!("Write the field's name as in the API, without #: `{name}`.");
+            (end, Some(Token::Word(name)), Some((message, Some(Help::instead(help, &rest[..end], name)))))
+        }
+        '#' => (first, None, Some((message, Some("Write the field's name as in the API, without #.".into())))),
+        _ => (first, None, Some((message, None))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the names of an expression mean, which the parser's caller says, and the mistakes that parsing finds.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::expression::operand::KeyField;
 use crate::schema::scalar::value_type::ValueType;
 
@@ -11,7 +12,7 @@ pub struct ConditionMistake {
     /// One sentence.
     pub message: String,
     /// What to write instead, if that is known.
-    pub help: Option<String>,
+    pub help: Option<Help>,
 }
 
 /// What a field path names: the stored attribute names, the type, and whether it is a list of that type.
@@ -40,7 +41,7 @@ pub trait Names {
         None
     }
     /// What to write instead of a path that names no such field, if more is known than the names that there are.
-    fn help(&self, _fields: &[&str]) -> Option<String> {
+    fn help(&self, _fields: &[&str]) -> Option<Help> {
         None
     }
     /// Whether the expression names claims without a colon, as rules do: `auth.sub`. All expressions may name them with

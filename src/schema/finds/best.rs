@@ -14,9 +14,10 @@ use super::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells_item
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
-use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::diagnostics::suggestion::{list, near, suggest};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath};
 use crate::schema::model::page::PageForm;
@@ -141,13 +142,39 @@ pub fn check_arguments(given: &PathInputs, findings: &mut Findings) -> bool {
 }
 
 /// What an argument that nothing uses may have been meant as.
-fn unused(wanted: &FindContext, name: &str) -> Option<String> {
-    match PageForm::Items.arguments().contains(&name) {
-        true => Some(
+fn unused(wanted: &FindContext, name: &str) -> Option<Help> {
+    let of_connection = match name {
+        "limit" | "pageSize" | "take" | "count" | "perPage" => Some("first"),
+        "nextToken" | "cursor" | "startAfter" => Some("after"),
+        _ => None,
+    };
+    let of_connection = of_connection.filter(|_| wanted.page_form() == Some(PageForm::Connection));
+    match of_connection.filter(|right| wanted.argument(right).is_none()) {
+        Some(right) => Some(Help::instead(
+            format!("write `{right}`: the arguments of a connection are `first`, `after`, `last` and `before`"),
+            name,
+            right,
+        )),
+        None if PageForm::Items.arguments().contains(&name) => Some(
             "`limit` and `nextToken` page a type with `items` and `nextToken`; `first` and `after` page a connection"
                 .into(),
         ),
-        false => computed::help_beside(wanted.draft, wanted.record, name)
-            .or_else(|| suggest(name, wanted.record.keys().map(String::as_str))),
+        None => computed::help_beside(wanted.draft, wanted.record, name).or_else(|| by_name_or_use(wanted, name)),
+    }
+}
+
+/// The field that a name is near to, or how else an argument has an effect.
+fn by_name_or_use(wanted: &FindContext, name: &str) -> Option<Help> {
+    let is_free = |field: &&str| wanted.in_keys(field) && wanted.argument(field).is_none();
+    let names: Vec<&str> = wanted.record.keys().map(String::as_str).filter(is_free).collect();
+    match near(name, &names) {
+        Some(_) => suggest(name, names),
+        None => {
+            let fields = match names.as_slice() {
+                [] => String::new(),
+                names => format!("; the keys have {}, too", list(names)),
+            };
+            Some(format!("use it in `where:` or `filter:`, or leave it out{fields}").into())
+        }
     }
 }

@@ -19,7 +19,7 @@ pub fn paths(given: &PathInputs, orders: &[Order], findings: &mut Findings) -> O
             optional.len()
         );
         let help = format!("at most {OPTIONAL} are allowed: make some non-null, or use them in `filter:`");
-        findings.error(rules::KF0412, &given.wanted.directive.span, message, Some(help));
+        findings.error(rules::KF0412, &given.wanted.directive.span, message, Some(help.into()));
         return None;
     }
     let strong = combinations(&optional).any(|when| best(given, &when, None).is_some());

@@ -26,7 +26,8 @@ pub fn read_filter(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
             let name = written.value.get(mistake.span.clone()).unwrap_or_default();
             if wanted.record.contains_key(name) && names.attribute(name).is_none() {
                 mistake.message = format!("`{name}` is only part of a key's text, so a filter cannot read it");
-                mistake.help = Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`"));
+                mistake.help =
+                    Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`").into());
             }
             findings.error(
                 rules::KF0419,

@@ -2,6 +2,7 @@
 
 use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;
@@ -9,6 +10,7 @@ use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::find::Returns;
 use crate::schema::model::page::PageForm;
 use crate::schema::types::computed;
+use crate::schema::types::draft::Kind;
 use apollo_compiler::ast::InputValueDefinition;
 use apollo_compiler::schema::EnumType;
 
@@ -34,22 +36,21 @@ pub fn check(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings)
     for argument in wanted.field.arguments.iter().filter(|argument| is_paging(wanted, &argument.name, bindings)) {
         let refusal = refusal(wanted, argument);
         if let Some((message, help)) = refusal {
-            findings.error(
-                rules::KF0409,
-                &span::from_location(argument.name.location()),
-                message,
-                Some(help.to_owned()),
-            );
+            findings.error(rules::KF0409, &span::from_location(argument.name.location()), message, Some(help));
             sound = false;
         }
     }
     sound
 }
 
-fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(String, &'static str)> {
+fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(String, Help)> {
     let name = argument.name.as_str();
     let typed = |types: &[&str]| argument.ty.is_named() && types.contains(&argument.ty.inner_named_type().as_str());
     let wrong = |wanted: &str| format!("the argument `{name}` is {wanted}, not `{}`", argument.ty);
+    let retyped = |right: &str| {
+        let help = format!("make it `{right}`");
+        if argument.ty.is_named() { Help::edit(help, span::from_type(&argument.ty), right) } else { help.into() }
+    };
     let form = wanted.page_form();
     let sorted = matches!(wanted.target.returns, Returns::Connection | Returns::List | Returns::One);
     match name {
@@ -59,7 +60,7 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
                 wanted.coordinate(),
                 wanted.field.ty
             );
-            Some((message, "page it by `limit: Int` and `nextToken: String`"))
+            Some((message, "page it by `limit: Int` and `nextToken: String`".into()))
         }
         "first" | "last" | "after" | "before" if form.is_none() => {
             let message = format!(
@@ -67,25 +68,38 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
                 wanted.coordinate(),
                 wanted.field.ty
             );
-            let help = "return a connection (or `items` and `nextToken`, with `limit` and `nextToken`), or rename the argument and use it in `where:`";
-            Some((message, help))
+            let item = &wanted.target.item;
+            let of_item = |kind: &Kind| matches!(kind, Kind::Connection(node) if node == item);
+            let connection = wanted.draft.kinds.iter().find(|(_, kind)| of_item(kind)).map(|(name, _)| name);
+            let help = match connection {
+                Some(name) => format!(
+                    "return a page, `{name}!`, or leave `{name_of}` out: `@find(max:)` bounds a list",
+                    name_of = argument.name
+                ),
+                None => format!(
+                    "return a page, `type {item}Connection {{ nodes: [{item}!]! pageInfo: PageInfo! }}`, or leave `{name}` out: \
+                     `@find(max:)` bounds a list"
+                ),
+            };
+            Some((message, help.into()))
         }
-        "orderBy" | "order" if !sorted => {
-            Some((format!("`{name}` sorts items, but `{}` does not return items", wanted.coordinate()), "leave it out"))
-        }
+        "orderBy" | "order" if !sorted => Some((
+            format!("`{name}` sorts items, but `{}` does not return items", wanted.coordinate()),
+            "leave it out".into(),
+        )),
         "order" => {
             let fits = enum_of(wanted, argument).is_some_and(|order| {
                 order.values.len() == 2 && order.values.contains_key("ASC") && order.values.contains_key("DESC")
             });
-            (!fits).then(|| (wrong("a direction"), "make it an `Order`: `enum Order { ASC DESC }`"))
+            (!fits).then(|| (wrong("a direction"), "make it an `Order`: `enum Order { ASC DESC }`".into()))
         }
         "orderBy" if enum_of(wanted, argument).is_none() => Some((
             wrong("a field to sort by"),
-            "make it an enum whose values are fields in upper case: `enum TagOrder { NAME CREATED_AT }`",
+            "make it an enum whose values are fields in upper case: `enum TagOrder { NAME CREATED_AT }`".into(),
         )),
         "orderBy" => None,
-        size if PageForm::is_size(size) => (!typed(&["Int"])).then(|| (wrong("a number of items"), "make it an `Int`")),
-        _ => (!typed(&["String", "ID"])).then(|| (wrong("a cursor"), "make it a `String`")),
+        size if PageForm::is_size(size) => (!typed(&["Int"])).then(|| (wrong("a number of items"), retyped("Int"))),
+        _ => (!typed(&["String", "ID"])).then(|| (wrong("a cursor"), retyped("String"))),
     }
 }
 
@@ -130,7 +144,13 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
         match wanted.record.keys().find(|name| sortable(name) && upper_case(name) == value.as_str()) {
             Some(field) => orders.push(Order { value: Some(value.to_string()), field: Some(field.clone()), span }),
             None => {
-                let names: Vec<String> = wanted.record.keys().map(|name| upper_case(name)).collect();
+                let own = |name: &String| {
+                    argument
+                        .and_then(|argument| enum_of(wanted, argument))
+                        .is_some_and(|order| order.values.contains_key(name.as_str()))
+                };
+                let names = wanted.record.keys().map(|name| upper_case(name));
+                let names: Vec<String> = names.filter(|name| !own(name)).collect();
                 let message = format!("`{value}` is not the name of a field of `{}` in upper case", wanted.target.item);
                 findings.error(rules::KF0410, &span, message, suggest(value, names.iter().map(String::as_str)));
                 sound = false;

@@ -58,7 +58,7 @@ pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
             rules::KF0418,
             &written.span,
             message,
-            Some(format!("write a number from 1 to {MAX_LIMIT}, or return a connection for longer lists")),
+            Some(format!("write a number from 1 to {MAX_LIMIT}, or return a connection for longer lists").into()),
         );
     }
     max
@@ -154,7 +154,7 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
             if declared.is_some_and(|declared| matches!(declared.value.plain(), ValueType::Id | ValueType::String)) {
                 help.push_str(&format!("; so does text of one length anywhere: {ONE_LENGTH}"));
             }
-            let help = unsorted(wanted, field).unwrap_or(help);
+            let help = unsorted(wanted, field).unwrap_or(help.into());
             findings.error(rules::KF0425, &bounds.span, message, Some(help));
             sound = false;
         }
@@ -204,7 +204,7 @@ pub fn scan(given: &PathInputs, index: Option<usize>, findings: &mut Findings) -
         () => None,
     };
     if let Some((message, help)) = refusal {
-        findings.error(rules::KF0424, &wanted.directive.span, message, Some(help.to_owned()));
+        findings.error(rules::KF0424, &wanted.directive.span, message, Some(help.to_owned().into()));
         return None;
     }
     if !(candidates::sifts(wanted) || candidates::tells_items(wanted, index)) {

@@ -32,6 +32,7 @@
 
 use super::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::source::{BindingRule, Source};
@@ -147,7 +148,13 @@ fn bind_argument(
             "the argument `{argument}` of type `{}` cannot bind `{}.{name}` of type `{}`",
             definition.ty, wanted.target.item, declared.ty
         );
-        let help = format!("make it `{}`, or a list of it", declared.ty.inner_named_type());
+        let right = declared.ty.inner_named_type();
+        let wanted = if definition.ty.is_non_null() { format!("{right}!") } else { right.to_string() };
+        let text = format!("make it `{wanted}`, or a list of it");
+        let help = match nested {
+            true => Help::from(text),
+            false => Help::edit(text, span::from_type(&definition.ty), right.as_str()),
+        };
         findings.error(rules::KF0408, &span::from_location(definition.name.location()), message, Some(help));
         return None;
     }

@@ -1,10 +1,11 @@
 //! A `@find` field in, the item type that it reads and what the field returns out. Must not know keys.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rule::Rule;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
-use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::model::find::Returns;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{Kind, SchemaDraft, is_find};
@@ -30,7 +31,7 @@ pub struct NoTarget {
     /// One sentence.
     pub message: String,
     /// The valid choices.
-    pub help: Option<String>,
+    pub help: Option<Help>,
 }
 
 /// The target of a `@find` field on a type. `Ok(None)` if the field's type has a mistake, which is reported elsewhere.
@@ -67,6 +68,7 @@ impl FindField<'_> {
     /// `Ok(None)` if the type has a mistake, which is reported elsewhere.
     fn read_type(&self) -> Result<Option<ReturnType>, NoTarget> {
         let Self { draft, field, coordinate, named } = self;
+        let type_name = coordinate.split('.').next().unwrap_or_default();
         let inner = field.ty.inner_named_type().as_str();
         let Some(definition) = draft.schema.types.get(inner) else { return Ok(None) };
         if field.ty.is_list() && field.ty.item_type().is_list() {
@@ -94,7 +96,13 @@ impl FindField<'_> {
             _ => {
                 let message = format!("`{coordinate}` of type `{}` is not a type that a find can return", field.ty);
                 let help = "a find returns an item type, a list or connection of one, `Boolean` (does an item exist?) or `Int` (how many items exist?)";
-                return Err(self.refuse(rules::KF0402, message, help));
+                let is_value = matches!(definition, ExtendedType::Scalar(_) | ExtendedType::Enum(_));
+                let help = match (is_value, draft.records.contains_key(type_name)) {
+                    (true, true) => format!("leave `@find` out if the field is stored; {help}"),
+                    (true, false) => format!("return the item, of which clients select the field; {help}"),
+                    (false, _) => help.to_owned(),
+                };
+                return Err(self.refuse(rules::KF0402, message, &help));
             }
         };
         Ok(Some(ReturnType { item, returns }))
@@ -115,14 +123,26 @@ impl FindField<'_> {
             (None, Some(named)) => concrete(draft, named, field.ty.inner_named_type().as_str()),
             (None, None) => {
                 let message = format!("`{coordinate}` of type `{}` does not name an item type", field.ty);
-                Err(self.refuse(rules::KF0403, message, "name it: `@find(item: Membership)`"))
+                let items: Vec<&str> = item_types(draft).collect();
+                let name = field.name.to_lowercase();
+                let base = name.trim_end_matches("count").trim_end_matches('s');
+                let speaks = |item: &&&str| {
+                    let item = item.to_lowercase();
+                    name.starts_with(&item) || (base.len() > 2 && item.starts_with(base))
+                };
+                let meant = items.iter().filter(speaks).max_by_key(|item| item.len());
+                let help = match (meant, items.as_slice()) {
+                    (Some(one), _) | (None, [one]) => format!("name it: `@find(item: {one})`"),
+                    (None, _) => format!("name it, `@find(item: …)`: {}", list(&items)),
+                };
+                Err(self.refuse(rules::KF0403, message, &help))
             }
         }
     }
 
     fn refuse(&self, rule: &'static Rule, message: String, help: &str) -> NoTarget {
         let span = span::from_location(self.field.name.location());
-        NoTarget { rule, span, message, help: Some(help.to_owned()) }
+        NoTarget { rule, span, message, help: Some(help.to_owned().into()) }
     }
 }
 
@@ -150,6 +170,10 @@ fn concrete(draft: &SchemaDraft, named: &At<String>, inner: &str) -> Result<Stri
         if abstract_type { format!(" of `{node}`") } else { String::new() }
     );
     Err(NoTarget { rule: rules::KF0403, span: named.span.clone(), message, help: suggest(&named.value, items) })
+}
+
+fn item_types<'d>(draft: &'d SchemaDraft) -> impl Iterator<Item = &'d str> {
+    draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str())
 }
 
 /// Whether a type is an interface or a union.

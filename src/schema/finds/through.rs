@@ -13,8 +13,9 @@ use crate::schema::expression::lexer::{self, Token};
 use crate::schema::model::find::Returns;
 use crate::schema::model::page::PageForm;
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::types::draft::{SchemaDraft, is_find};
+use crate::schema::types::draft::{Kind, SchemaDraft, is_find};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
+use apollo_compiler::schema::Component;
 use std::collections::HashSet;
 
 /// The most relations of a route that a help names.
@@ -61,6 +62,14 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
         let fields = route.draft.schema.get_object(&reached).map(|object| &object.fields)?;
         let relations = fields.values().filter(|field| is_find(field) && field.name != route.field.name);
         let Some(definition) = fields.get(name).filter(|field| is_find(field)) else {
+            // A field that holds items without `@find` has been reported.
+            let holds = |field: &&Component<FieldDefinition>| {
+                let kind = route.draft.kind(field.ty.inner_named_type());
+                matches!(kind, Some(Kind::Item | Kind::Connection(_) | Kind::Misshapen))
+            };
+            if fields.get(name).is_some_and(|field| !is_find(field) && holds(&field)) {
+                return None;
+            }
             let message = format!("`{name}` is not a relation of `{reached}`");
             findings.error(rules::KF0420, &place, message, suggest(name, relations.map(|field| field.name.as_str())));
             return None;
@@ -104,7 +113,7 @@ fn check_alone(route: &Route, written: &At<String>, findings: &mut Findings) -> 
     for (name, place) in others.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
         let message = format!("`{name}:` does not go with `through:`");
         let help = relations.help(route, name);
-        findings.error(rules::KF0423, place, message, Some(help));
+        findings.error(rules::KF0423, place, message, Some(help.into()));
         sound = false;
     }
     sound
@@ -115,7 +124,7 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
     let Some(last) = hops.last() else { return false };
     let coordinate = format!("{}.{}", route.parent, route.field.name);
     let mut refuse = |message: String, help: &str| {
-        findings.error(rules::KF0421, &written.span, message, Some(help.to_owned()));
+        findings.error(rules::KF0421, &written.span, message, Some(help.to_owned().into()));
         false
     };
     if last.target.item != route.target.item {
@@ -173,7 +182,7 @@ fn check_paging(argument: &InputValueDefinition, findings: &mut Findings) -> boo
     if !sound {
         let place = span::from_location(argument.name.location());
         let message = format!("the argument `{name}` pages, but a `{}` has no pages", argument.ty);
-        findings.error(rules::KF0422, &place, message, Some(format!("make it `{}`", typed[0])));
+        findings.error(rules::KF0422, &place, message, Some(format!("make it `{}`", typed[0]).into()));
     }
     sound
 }
@@ -201,7 +210,7 @@ fn check_argument(hops: &[Hop], argument: &InputValueDefinition, findings: &mut 
         let (passed, taken) = (&argument.ty, &taker.ty);
         let message =
             format!("`through:` passes the argument `{name}` of type `{passed}` to an argument of type `{taken}`");
-        findings.error(rules::KF0422, &place, message, Some(format!("make it `{taken}`")));
+        findings.error(rules::KF0422, &place, message, Some(format!("make it `{taken}`").into()));
     }
     sound
 }
@@ -214,7 +223,12 @@ fn check_required(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool 
             if route.field.argument_by_name(&needed.name).is_none() {
                 let place = span::from_location(route.field.name.location());
                 let message = format!("the relation `{}` needs the argument `{}`", hop.definition.name, needed.name);
-                findings.error(rules::KF0422, &place, message, Some(format!("add `{}: {}`", needed.name, needed.ty)));
+                findings.error(
+                    rules::KF0422,
+                    &place,
+                    message,
+                    Some(format!("add `{}: {}`", needed.name, needed.ty).into()),
+                );
                 sound = false;
             }
         }

@@ -3,6 +3,7 @@
 
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
@@ -287,7 +288,14 @@ impl Entry<'_> {
             false => format!("`{}` is of type {}, but this value is not", self.field.value, self.value.name()),
             true => format!("a list cannot bind `{}` here", self.field.value),
         };
-        let help = fits.then(|| "only an argument may be a list, and only for equality".to_owned());
+        let help = match (fits, source) {
+            (true, _) => Some("only an argument may be a list, and only for equality".into()),
+            (false, Source::Argument(name)) => self.wanted.argument(name).map(|argument| {
+                let (right, place) = (self.value.name(), span::from_type(&argument.ty));
+                Help::edit(format!("make the argument `{name}` of type {right}"), place, right)
+            }),
+            (false, _) => Some(format!("bind it by a value of type {}", self.value.name()).into()),
+        };
         findings.error(rules::KF0408, place, message, help);
         None
     }

@@ -39,42 +39,100 @@ struct Relations {
 pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
     ranges::need_lengths(draft);
     let mut relations = Relations::default();
-    for (position, (name, keys)) in draft.items.iter().enumerate() {
-        for (earlier, (other_name, other)) in draft.items.iter().enumerate().take(position) {
-            let Some(table) = draft.tables.get(keys.table).filter(|_| other.table == keys.table) else { continue };
-            for key in limited_keys(table, keys, other) {
-                relations.limited.extend([(position, key.clone()), (earlier, key)]);
-            }
-            if !share_keys(table, keys, other) {
-                continue;
-            }
-            relations.sharing.extend([earlier, position]);
-            match (is_within(table, keys, other), is_within(table, other, keys)) {
-                (true, false) => relations.narrower.push((earlier, Arc::new(narrow(table, name, keys)))),
-                (false, true) => relations.narrower.push((position, Arc::new(narrow(table, other_name, other)))),
-                _ => {}
-            }
-            let directive = draft.schema.get_object(name).and_then(|object| object.directives.get("item"));
-            if let (Some(claims), Some(directive)) = (claims::apart(table, keys, other), directive) {
-                let message = format!(
-                    "an item of `{other_name}` could have a key of `{name}`, but not with the same {claims} in the same place"
-                );
-                let help = "begin both keys alike up to the claim, or put different texts into the sort keys";
-                findings.error(rules::KF0601, &named(directive), message, Some(help.into()));
-                continue;
-            }
-            if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
-                let message =
-                    format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
-                let excluded = constraint_apart(table, (name, keys), (other_name, other));
-                let help = format!(
-                    "put different texts into the sort keys, or add constants: `attributes: {{ entity: \"{name}\" }}`, and another for `{other_name}`{excluded}"
-                );
-                findings.error(rules::KF0216, &named(directive), message, Some(help));
-            }
-        }
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (position, table) in draft.tables.iter().enumerate() {
+        let own = draft.items.values().enumerate().filter(|(_, keys)| keys.table == position);
+        pairs.extend(alike(table, &own.collect::<Vec<_>>()));
+    }
+    pairs.sort_unstable();
+    for (position, earlier) in pairs {
+        compare(draft, (position, earlier), &mut relations, findings);
     }
     settle(draft, relations);
+}
+
+/// The pairs of a table's types whose keys begin alike, the later type first. A literal at the beginning of a key tells
+/// all others apart, of which there are many more where a table has many types.
+fn alike(table: &Table, types: &[(usize, &ItemKeys)]) -> Vec<(usize, usize)> {
+    let of_key = |key: &KeyAttribute| {
+        let beginnings = |(position, keys): &(usize, &'_ ItemKeys)| {
+            let templates = keys.keys.get(&key.name).filter(|_| key.kind == KeyType::S);
+            let texts = templates.map(|templates| templates.iter().map(|one| one.first_literal().to_owned()).collect());
+            let texts: Vec<String> = texts.unwrap_or_else(|| vec![String::new()]);
+            texts.into_iter().map(|text| (text, *position)).collect::<Vec<_>>()
+        };
+        let mut beginnings: Vec<(String, usize)> = types.iter().flat_map(beginnings).collect();
+        beginnings.sort_unstable();
+        beginnings
+    };
+    let keys: Vec<Vec<(String, usize)>> = table.primary_key().map(of_key).collect();
+    let fewest = keys.iter().min_by_key(|beginnings| pairs_of_prefixes(beginnings, None));
+    let mut pairs = Vec::new();
+    if let Some(beginnings) = fewest {
+        pairs_of_prefixes(beginnings, Some(&mut |one, other| pairs.push((one.max(other), one.min(other)))));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs.retain(|(one, other)| one != other);
+    pairs
+}
+
+/// Counts each two of these sorted texts of which the one begins the other, and hands them over.
+fn pairs_of_prefixes(sorted: &[(String, usize)], mut take: Option<&mut dyn FnMut(usize, usize)>) -> usize {
+    let (mut count, mut open): (usize, Vec<&(String, usize)>) = (0, Vec::new());
+    for one in sorted {
+        while open.pop_if(|other| !one.0.starts_with(&other.0)).is_some() {}
+        if let Some(take) = &mut take {
+            open.iter().for_each(|other| take(one.1, other.1));
+        }
+        count += open.len();
+        open.push(one);
+    }
+    count
+}
+
+/// Compares two types of a table, and reports them at the later one if they could be confused.
+fn compare(
+    draft: &SchemaDraft,
+    (position, earlier): (usize, usize),
+    relations: &mut Relations,
+    findings: &mut Findings,
+) {
+    let (Some((name, keys)), Some((other_name, other))) =
+        (draft.items.get_index(position), draft.items.get_index(earlier))
+    else {
+        return;
+    };
+    let Some(table) = draft.tables.get(keys.table) else { return };
+    for key in limited_keys(table, keys, other) {
+        relations.limited.extend([(position, key.clone()), (earlier, key)]);
+    }
+    if !share_keys(table, keys, other) {
+        return;
+    }
+    relations.sharing.extend([earlier, position]);
+    match (is_within(table, keys, other), is_within(table, other, keys)) {
+        (true, false) => relations.narrower.push((earlier, Arc::new(narrow(table, name, keys)))),
+        (false, true) => relations.narrower.push((position, Arc::new(narrow(table, other_name, other)))),
+        _ => {}
+    }
+    let directive = draft.schema.get_object(name).and_then(|object| object.directives.get("item"));
+    if let (Some(claims), Some(directive)) = (claims::apart(table, keys, other), directive) {
+        let message = format!(
+            "an item of `{other_name}` could have a key of `{name}`, but not with the same {claims} in the same place"
+        );
+        let help = "begin both keys alike up to the claim, or put different texts into the sort keys";
+        findings.error(rules::KF0601, &named(directive), message, Some(help.into()));
+        return;
+    }
+    if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
+        let message = format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
+        let excluded = constraint_apart(table, (name, keys), (other_name, other));
+        let help = format!(
+            "put different texts into the sort keys, or add constants: `attributes: {{ entity: \"{name}\" }}`, and another for `{other_name}`{excluded}"
+        );
+        findings.error(rules::KF0216, &named(directive), message, Some(help.into()));
+    }
 }
 
 /// Gives the types what was found. Constraints that distinguish no keys, and that no template relies on, are forgotten.

@@ -1,6 +1,7 @@
 //! `when:` of an entry of `keys:` in, the condition under which the key is there out. Must not know how writes keep it.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::{self, At};
 use crate::schema::expression::condition::Condition;
@@ -35,7 +36,7 @@ pub fn read_condition(
     findings: &mut Findings,
 ) -> Option<Arc<HeldCondition>> {
     let mut refuse = |message: String, help: &str| {
-        findings.error(rules::KF0227, &written.span, message, Some(help.to_owned()));
+        findings.error(rules::KF0227, &written.span, message, Some(help.to_owned().into()));
         None
     };
     if item.table.is_primary_key(&key.name) {
@@ -109,7 +110,7 @@ impl Names for OwnFields<'_, '_> {
         Err(Vec::new())
     }
 
-    fn help(&self, fields: &[&str]) -> Option<String> {
+    fn help(&self, fields: &[&str]) -> Option<Help> {
         computed::help(self.item.object, fields.first()?)
     }
 }

@@ -2,6 +2,7 @@
 //! finds.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;
@@ -23,14 +24,14 @@ pub fn read_constants(
 ) -> Option<Vec<(String, ConstantValue)>> {
     let Some(written) = argument(directive, "attributes") else { return Some(Vec::new()) };
     check_words((written, "attributes"), &["value"], rules::KF0215, findings)?;
-    let mut mistake = |place: &Span, message: String, help: Option<String>| {
+    let mut mistake = |place: &Span, message: String, help: Option<Help>| {
         findings.error(rules::KF0215, place, message, help);
         None
     };
     let Some(entries) = entries(written, "value") else {
         let message = "constants are attributes with values".to_owned();
         let help = "write `{ entity: \"Order\" }` or `[{ attribute: \"entity-type\", value: \"Order\" }]`";
-        return mistake(&span::from_location(written.location()), message, Some(help.to_owned()));
+        return mistake(&span::from_location(written.location()), message, Some(help.to_owned().into()));
     };
     let mut found: Vec<(String, ConstantValue)> = Vec::new();
     for (name, written) in entries {
@@ -40,7 +41,7 @@ pub fn read_constants(
             Err(why) => {
                 let message = format!("the constant `{name}` {why}");
                 let help = "write a text, a number or a Boolean: `\"Order\"`, `1`, `true`".to_owned();
-                return mistake(&span::from_location(written.location()), message, Some(help));
+                return mistake(&span::from_location(written.location()), message, Some(help.into()));
             }
         };
         if name.is_empty() {
@@ -51,7 +52,7 @@ pub fn read_constants(
                 ConstantValue::Text(text) => format!("write it as a template in `keys:`: `{name}: {text:?}`"),
                 _ => "leave it out: a key is a template in `keys:`".to_owned(),
             };
-            return mistake(&place, format!("the constant `{name}` is a key attribute"), Some(help));
+            return mistake(&place, format!("the constant `{name}` is a key attribute"), Some(help.into()));
         }
         if found.iter().any(|(known, _)| *known == name) {
             return mistake(&place, format!("the constant `{name}` occurs twice"), None);
@@ -100,7 +101,7 @@ pub fn check_shown(type_name: &str, record: &StoredFields, keys: &ItemKeys, find
                 format!("`{type_name}.{name}` of type `{ty}` cannot show the constant `{attribute}: {constant}`");
             (message, format!("make it {}, or choose another attribute for one of them", shown_as(constant)))
         };
-        findings.error(rules::KF0302, &declared.span, message, Some(help));
+        findings.error(rules::KF0302, &declared.span, message, Some(help.into()));
     }
 }
 

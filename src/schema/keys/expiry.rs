@@ -29,7 +29,7 @@ pub fn expires(item: &ItemType<'_>, findings: &mut Findings) -> Option<String> {
     if let Some((why, help)) = refusal {
         let place = argument(item.directive, "expires").map(|value| span::from_location(value.location()));
         let message = format!("`{}` cannot expire: its table `{}` {why}", item.object.name, table.name);
-        findings.error(rules::KF0111, &place.unwrap_or_default(), message, Some(help.to_owned()));
+        findings.error(rules::KF0111, &place.unwrap_or_default(), message, Some(help.to_owned().into()));
         return None;
     }
     let expires = says_so || stored_in.is_some();

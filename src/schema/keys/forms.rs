@@ -78,7 +78,7 @@ fn check_cases(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) {
         if cases.windows(2).any(|pair| pair[0] != pair[1]) {
             let message = format!("the keys of `{}` have `{name}` in different cases", item.object.name);
             let help = format!("write `{{{name}:lower}}` in all of them, or in none");
-            findings.error(rules::KF0309, &declared.span, message, Some(help));
+            findings.error(rules::KF0309, &declared.span, message, Some(help.into()));
         }
     }
 }

@@ -1,14 +1,16 @@
 //! `@item` directives in, key templates and constants out. Must not know finds.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
-use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::diagnostics::suggestion::{list, near, suggest};
 use crate::schema::keys::claims;
 use crate::schema::keys::conditions::{ConditionedType, read_condition};
 use crate::schema::keys::constants::read_constants;
-use crate::schema::keys::entries::{check_words, entries};
+use crate::schema::keys::entries::{check_words, entries, in_quotes, named_keys, undeclared_index};
+use crate::schema::keys::order::padded;
 use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::rules::constraint::{ConstraintTarget, read_constraint};
@@ -18,6 +20,7 @@ use crate::schema::table::{Index, KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::limits::Limits;
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
+use crate::schema::types::bare_text::warn_in_template;
 use crate::schema::types::computed;
 use crate::schema::types::draft::{GLOBAL_ID, StoredFields, is_find};
 use crate::schema::types::values;
@@ -88,7 +91,7 @@ fn check_time_to_live(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, f
         item.object.name
     );
     let help = format!("leave the template out, and store the field in it: `@attribute(name: \"{ttl}\")`");
-    findings.error(rules::KF0111, &named(item.directive), message, Some(help));
+    findings.error(rules::KF0111, &named(item.directive), message, Some(help.into()));
     false
 }
 
@@ -147,7 +150,7 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
         "put `{{{}}}` into the partition key of the table and of every index that `{name}` is in",
         spread.placeholder()
     );
-    findings.error(rules::KF0219, &place, message, Some(help));
+    findings.error(rules::KF0219, &place, message, Some(help.into()));
     false
 }
 
@@ -163,17 +166,17 @@ struct WrittenTemplate {
 /// The entries of `keys:` in either form, each attribute with its templates.
 fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
     let written = argument(item.directive, "keys")?;
-    let malformed = |findings: &mut Findings, place: &Span| {
-        let help = "write `{ PK: \"{id}\", SK: \"User\" }` or `[{ attribute: \"PK\", template: \"{id}\" }]`; a template may be a list";
+    let malformed = |findings: &mut Findings, place: &Span, help: Option<Help>| {
+        let usual = "write `{ PK: \"{id}\", SK: \"User\" }` or `[{ attribute: \"PK\", template: \"{id}\" }]`; a template may be a list";
         findings.error(
             rules::KF0204,
             place,
             format!("the keys of `{}` must be attributes with templates", item.object.name),
-            Some(help.into()),
+            help.or_else(|| Some(usual.into())),
         );
     };
     let Some(pairs) = entries(written, "template") else {
-        malformed(findings, &span::from_location(written.location()));
+        malformed(findings, &span::from_location(written.location()), named_keys(item.table.0, written));
         return None;
     };
     check_words((written, "keys"), &["template", "when"], rules::KF0204, findings)?;
@@ -184,7 +187,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         if let Some(place) = when.filter(|when| string(when).is_none()) {
             let message = "`when:` is the text of a condition".to_owned();
             let help = "write `when: \"status = 'OPEN'\"`".to_owned();
-            findings.error(rules::KF0227, &span::from_location(place.location()), message, Some(help));
+            findings.error(rules::KF0227, &span::from_location(place.location()), message, Some(help.into()));
             return None;
         }
         let when = when.and_then(string);
@@ -193,7 +196,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         let known = all.iter_mut().find(|(known, _)| known.value == attribute.value);
         match templates.filter(|templates| !templates.is_empty()) {
             None => {
-                malformed(findings, &span::from_location(value.location()));
+                malformed(findings, &span::from_location(value.location()), in_quotes(item.record, value));
                 return None;
             }
             // Several conditions of one key are alternatives.
@@ -217,21 +220,27 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
 
 fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut Findings) -> Option<&'a KeyAttribute> {
     let known = item.table.0.key_attributes();
-    let found = known.iter().find(|key| key.name == attribute.value).copied();
-    if found.is_none() {
-        let message =
-            format!("`{}` is not a key attribute of the table `{}` or its indexes", attribute.value, item.table.0.name);
-        let mut help = suggest(&attribute.value, known.iter().map(|key| key.name.as_str()));
-        if item.table.0.sort.is_none() {
-            let declared = format!(
-                "the table has no sort key; to add one, write `sortKey: \"{}\"` in its `@table`",
-                attribute.value
-            );
-            help = Some(help.map_or(declared.clone(), |help| format!("{help} Otherwise: {declared}")));
-        }
-        findings.error(rules::KF0205, &attribute.span, message, help);
+    if let Some(found) = known.iter().find(|key| key.name == attribute.value) {
+        return Some(found);
     }
-    found
+    let table = item.table.0;
+    let names: Vec<&str> = known.iter().map(|key| key.name.as_str()).collect();
+    if table.sort.is_some() && near(&attribute.value, &names).is_none() {
+        let (index, keys) = undeclared_index(item.directive, &names);
+        let help = format!("declare it in `@table`: `indexes: [{index}]`; the table's keys are {}", list(&names));
+        let message = format!("the table `{}` has no index with the keys {keys}", table.name);
+        findings.error_once(rules::KF0205, &attribute.span, message, Some(help.into()));
+        return None;
+    }
+    let message = format!("`{}` is not a key attribute of the table `{}` or its indexes", attribute.value, table.name);
+    let mut help = suggest(&attribute.value, names.iter().copied());
+    if table.sort.is_none() {
+        let add = format!("to add one, write `sortKey: \"{}\"` in its `@table`", attribute.value);
+        let said = help.map_or_else(String::new, |help| format!("{} Otherwise: ", help.text));
+        help = Some(format!("{said}the table has no sort key; {add}").into());
+    }
+    findings.error(rules::KF0205, &attribute.span, message, help);
+    None
 }
 
 fn templates(
@@ -250,6 +259,8 @@ fn templates(
         match Template::parse(&text.value, &resolve, &|field| limits(item, field), is_identity) {
             Ok(template) => {
                 check_kind(item, key, &template, text, findings).then_some(())?;
+                let fields = item.record.keys().map(String::as_str);
+                warn_in_template(item.text, text, fields, |field| template.fields().contains(&field), findings);
                 let when = match when {
                     Some(when) => Some(read_condition(&conditioned, key, when, findings)?),
                     None => None,
@@ -352,18 +363,18 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
             own.get_mut(..1).into_iter().for_each(str::make_ascii_lowercase);
             let message = format!("`{type_name}.id` is a global id, which is made of the key and no part of it");
             let help = format!("give the key a field of its own: `{own}: ID!` and `{{{own}}}`");
-            findings.error(rules::KF0220, &place, message, Some(help));
+            findings.error(rules::KF0220, &place, message, Some(help.into()));
         }
         TemplateMistakeKind::UnknownField(field) => {
             let computed = computed::help(item.object, field);
             let declared = item.object.fields.get(field.as_str());
             let help = match declared.is_some() {
                 _ if computed.is_some() => computed,
-                _ if SpreadKind::named(field).is_some() => Some(format!("write how many: `{{{field}:10}}`")),
+                _ if SpreadKind::named(field).is_some() => Some(format!("write how many: `{{{field}:10}}`").into()),
                 true if declared.is_some_and(|field| !is_find(field)) => {
-                    Some(format!("`{field}` is computed; a key holds stored fields"))
+                    Some(format!("`{field}` is computed; a key holds stored fields").into())
                 }
-                true => Some(format!("`{field}` is a relation; a key holds stored fields")),
+                true => Some(format!("`{field}` is a relation; a key holds stored fields").into()),
                 false => suggest(field, item.record.keys().map(String::as_str)),
             };
             findings.error(rules::KF0207, &place, format!("`{field}` is not a stored field of `{type_name}`"), help);
@@ -384,7 +395,7 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
                 let fields = lengths.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(" or ");
                 help.push_str(&format!("; or give {fields} one length: {ONE_LENGTH}"));
             }
-            findings.error(rules::KF0209, &place, why.clone(), Some(help));
+            findings.error(rules::KF0209, &place, why.clone(), Some(help.into()));
         }
     }
 }
@@ -434,7 +445,7 @@ fn check_kind(
             rules::KF0213,
             &place.unwrap_or(text.span.clone()),
             message,
-            Some(format!("pad it: `{{{field}:08}}`")),
+            Some(padded(item.record, &field, &placeholder)),
         );
     }
     true
@@ -451,7 +462,10 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
                 "`{}` has no template for `{}`, a key of the table `{}`",
                 item.object.name, key.name, table.name
             );
-            findings.error(rules::KF0211, &place, message, Some(format!("add `{}: \"…\"` to its keys", key.name)));
+            let constant = format!("{}: \"{}\"", key.name, item.object.name.to_uppercase());
+            let help =
+                format!("add it to its keys, such as `{constant}` if the type has one item for each of the other key");
+            findings.error(rules::KF0211, &place, message, Some(help.into()));
             complete = false;
             continue;
         };
@@ -459,7 +473,7 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
         if templates.iter().all(|template| template.fields().iter().any(nullable)) {
             let fields: Vec<&str> = templates.iter().flat_map(Template::fields).filter(nullable).collect();
             let message = format!("`{}` may be null, but every item needs its key `{}`", fields.join("`, `"), key.name);
-            findings.error(rules::KF0212, &place, message, Some(format!("make {} non-null", list(&fields))));
+            findings.error(rules::KF0212, &place, message, Some(format!("make {} non-null", list(&fields)).into()));
             complete = false;
         }
     }

@@ -1,10 +1,12 @@
 //! A part of a key in; out, whether keys sort as its values do, and whether it shows where its text ends. Must not know
 //! finds.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::KeyType;
 use crate::schema::template::limits::TextEnd;
 use crate::schema::template::part::Part;
+use crate::schema::types::draft::StoredFields;
 
 /// Whether keys sort as the values of this part do. Numbers do so only if they are padded or the key is a number. Free
 /// text before a literal does so, except where one value begins another: there the literal is compared with the rest of
@@ -34,5 +36,15 @@ pub fn ends_itself(part: &Part) -> bool {
             !values.stored.values().any(begins_another)
         }
         _ => width.is_some(),
+    }
+}
+
+/// How the keys of a number sort as numbers do: only whole numbers can be padded.
+pub fn padded(record: &StoredFields, field: &str, placeholder: &str) -> Help {
+    match record.get(field).map(|declared| &declared.value) {
+        Some(ValueType::Int | ValueType::Long) => {
+            Help::instead(format!("pad it: `{{{field}:08}}`"), placeholder, format!("{{{field}:08}}"))
+        }
+        _ => "only whole numbers can be padded: make it an Int, or make the sort key a number, `sortKeyType: N`".into(),
     }
 }

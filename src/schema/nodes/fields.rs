@@ -36,7 +36,7 @@ pub fn read_field(
         _ => {
             let message = format!("`{parent}.{}` finds items by their ids, but not in one of the two ways", field.name);
             let help = format!("write `node(id: ID!): {node}` or `nodes(ids: [ID!]!): [{node}]!`, or add `@find`");
-            findings.error(rules::KF0435, &span::from_location(field.name.location()), message, Some(help));
+            findings.error(rules::KF0435, &span::from_location(field.name.location()), message, Some(help.into()));
             return None;
         }
     };

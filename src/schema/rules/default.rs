@@ -2,6 +2,7 @@
 //! written.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
@@ -54,10 +55,7 @@ pub fn read_default(
         true => vec![DefaultPart::Literal(written.value.clone())],
         false => parts(of, &written, findings)?,
     };
-    if !matches!(of.declared.value, ValueType::Enum(_)) {
-        let field = |name: &str| of.record.is_some_and(|record| record.contains_key(name));
-        warn_of_name(&written, |name| field(name).then(|| format!("the field of `{}`", of.object.name)), findings);
-    }
+    warn_of_bare_word(of, &written, findings);
     if let Some(misfit) = misfit(of.declared, of.record, &parts, hash.is_some()) {
         let message = format!("`{}.{}` of type `{}` cannot be {misfit}", of.object.name, of.field.name, of.field.ty);
         let help = match &of.declared.value {
@@ -93,6 +91,19 @@ pub fn read_default(
         return None;
     }
     Some(DefaultValue { parts, hash, every_write })
+}
+
+/// Warns of a default that is a placeholder's word, or a field's name, without braces.
+fn warn_of_bare_word(of: &FieldWithDefault, written: &At<String>, findings: &mut Findings) {
+    if !matches!(of.declared.value, ValueType::Enum(_)) {
+        let field = |name: &str| of.record.is_some_and(|record| record.contains_key(name));
+        let words = ["uuid", "uuid7", "now"];
+        let known = |name: &str| match words.contains(&name) {
+            true => Some("the placeholder".to_owned()),
+            false => field(name).then(|| format!("the field of `{}`", of.object.name)),
+        };
+        warn_of_name(written, known, findings);
+    }
 }
 
 /// Splits the value into literals and placeholders, in order.
@@ -154,7 +165,7 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
             rules::KF0802,
             place,
             message,
-            Some(format!("write its text in place of `{{{inner}}}`: {value}")),
+            Some(format!("write its text in place of `{{{inner}}}`: {value}").into()),
         );
         return None;
     }
@@ -165,6 +176,9 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
                     "a default cannot use `{}.{inner}` of type `{}`: it is not a single value",
                     of.object.name, declared.ty
                 )
+            }
+            None if of.field.name == inner => {
+                format!("the default of `{}.{inner}` cannot be the field itself", of.object.name)
             }
             None => format!(
                 "`{inner}` is neither a placeholder of a default nor another stored field of `{}`",
@@ -177,7 +191,10 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
             .flatten()
             .filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
         let choices = ["uuid", "uuid7", "now"].into_iter().chain(fields.map(|(name, _)| name.as_str()));
-        let help = computed::help(of.object, inner).or_else(|| suggest(inner, choices));
+        // Other languages call a function.
+        let called = inner.strip_suffix("()").filter(|word| ["uuid", "uuid7", "now"].contains(word));
+        let called = called.map(|word| Help::instead(format!("write `{{{word}}}`"), inner, word));
+        let help = called.or_else(|| computed::help(of.object, inner)).or_else(|| suggest(inner, choices));
         findings.error(rules::KF0802, place, message, help);
         return None;
     }

@@ -32,7 +32,7 @@ pub fn read_rules(draft: &mut SchemaDraft, findings: &mut Findings) {
                     let rules = field_rules(draft, (object, field), declared, findings);
                     all.push((object.name.to_string(), field.name.to_string(), rules));
                 }
-                _ => misplaced(object, field, findings),
+                _ => misplaced(draft, object, field, findings),
             }
         }
     }
@@ -112,7 +112,11 @@ fn is_constant(draft: &SchemaDraft, object: &ObjectType, declared: &Declared) ->
 }
 
 /// Reports rules on a field that is not stored: nothing is written to it.
-fn misplaced(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
+fn misplaced(draft: &SchemaDraft, object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
+    // Of a type that is none, all fields are without a place.
+    if draft.kind(&object.name) == Some(&Kind::Misshapen) {
+        return;
+    }
     for directive in field.directives.iter().filter(|directive| RULES.contains(&directive.name.as_str())) {
         let message =
             format!("`{}.{}` is not stored, so `@{}` has no meaning", object.name, field.name, directive.name);

@@ -68,7 +68,7 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
                 let message =
                     format!("the guards of `{type_name}.{field_name}` could have the same keys as items of `{other}`");
                 let help = format!("begin a key of `{other}` with a different text: `{other}#{{…}}`");
-                findings.error(rules::KF0810, &named(directive), message, Some(help));
+                findings.error(rules::KF0810, &named(directive), message, Some(help.into()));
             }
         }
     }

@@ -39,7 +39,7 @@ pub fn read_services(
         if !is_name(&name.value) {
             let message = format!("`{}` is no name of a service", name.value);
             let help = "write letters, digits, `-` and `_`".to_owned();
-            findings.error(rules::KF1101, &name.span, message, Some(help));
+            findings.error(rules::KF1101, &name.span, message, Some(help.into()));
         }
         if services.iter().any(|known| known.name == name.value) {
             let message = format!("the schema declares the service `{}` twice", name.value);
@@ -61,7 +61,7 @@ fn service(reading: &Reading<'_>, directive: &Node<Directive>, name: String, fin
             "add `secret: \"${{{}_SECRET}}\"`",
             name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_")
         );
-        findings.error(rules::KF1101, &place(directive, "claims"), message, Some(help));
+        findings.error(rules::KF1101, &place(directive, "claims"), message, Some(help.into()));
     }
     let url = text(directive, "url").and_then(|written| address(reading, &written, findings));
     let forwards_token = flag(directive, "forwardToken");
@@ -88,7 +88,7 @@ fn expanded(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings
         Err(unset) => {
             let place = span::within(reading.text, &written.span, &unset.span);
             let help = "set it, or give a default: `${NAME:-default}`".to_owned();
-            findings.error(rules::KF0103, &place, unset.message, Some(help));
+            findings.error(rules::KF0103, &place, unset.message, Some(help.into()));
             None
         }
     }
@@ -104,7 +104,7 @@ fn secret(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings) 
     let text = expanded(reading, written, findings)?;
     if text.is_empty() {
         let help = "give it a long random text by a variable of the environment".to_owned();
-        findings.error(rules::KF1101, &written.span, "the secret is empty".to_owned(), Some(help));
+        findings.error(rules::KF1101, &written.span, "the secret is empty".to_owned(), Some(help.into()));
     }
     Some(text)
 }
@@ -119,7 +119,7 @@ fn address(reading: &Reading<'_>, written: &At<String>, findings: &mut Findings)
     let address = Url::parse(&text).ok().filter(is_plain);
     if address.is_none() {
         let message = format!("`{}` is not an address of HTTP or HTTPS without a password", written.value);
-        findings.error(rules::KF1101, &written.span, message, Some("write `https://pricing.example/`".to_owned()));
+        findings.error(rules::KF1101, &written.span, message, Some("write `https://pricing.example/`".into()));
     }
     address.map(String::from)
 }
@@ -130,12 +130,12 @@ fn check_token(directive: &Node<Directive>, name: &str, url: Option<&str>, findi
     let is_safe = |url: Url| url.scheme() == "https" || url.host().as_ref().is_some_and(is_this_machine);
     if url.and_then(|url| Url::parse(url).ok()).is_some_and(|url| !is_safe(url)) {
         let message = format!("`{name}` gets the tokens of callers over `http`, where others can read them");
-        findings.error(rules::KF1101, &place, message, Some("give it an address with `https`".to_owned()));
+        findings.error(rules::KF1101, &place, message, Some("give it an address with `https`".into()));
         return;
     }
     let message = format!("`{name}` gets the tokens of callers, and can do all that these can until they end");
     let help = "let it get `claims` in place of tokens, if these are enough for it".to_owned();
-    findings.warning(rules::KF1104, &place, message, Some(help));
+    findings.warning(rules::KF1104, &place, message, Some(help.into()));
 }
 
 fn is_this_machine(host: &Host<&str>) -> bool {
@@ -158,7 +158,7 @@ fn timeout(directive: &Node<Directive>, findings: &mut Findings) -> Duration {
         Some(time) => time,
         None => {
             let message = format!("`{}` is not a time of up to {} seconds", written.value, LONGEST.as_secs());
-            findings.error(rules::KF1101, &written.span, message, Some("write `2s` or `500ms`".to_owned()));
+            findings.error(rules::KF1101, &written.span, message, Some("write `2s` or `500ms`".into()));
             TIMEOUT
         }
     }

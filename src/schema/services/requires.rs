@@ -52,7 +52,7 @@ fn warn_of_null(ty: &str, declared: &FieldDefinition, of: &str, findings: &mut F
     let message = format!("`{ty}.{field}` is never null, but {of} may refuse it to callers who see the rest");
     let instead = declared.ty.clone().nullable();
     let help = format!("write `{field}: {instead}`; a refusal makes all of the `{ty}` null otherwise");
-    findings.warning(rules::KF0617, &span::from_location(declared.name.location()), message, Some(help));
+    findings.warning(rules::KF0617, &span::from_location(declared.name.location()), message, Some(help.into()));
 }
 
 /// The rules that may refuse a part of a selection.

@@ -31,7 +31,7 @@ pub fn read_resolution(
     let others = OTHERS.iter().find_map(|name| field.directives.get(name)).or(write_of(&field.directives));
     if let Some(other) = others {
         let message = format!("a service computes `{coordinate}`, so `@{}` has no effect", other.name);
-        findings.error(rules::KF1102, &named(other), message, Some("leave one of the two out".to_owned()));
+        findings.error(rules::KF1102, &named(other), message, Some("leave one of the two out".into()));
         return None;
     }
     let requires = text(directive, "requires")?.value;
@@ -44,7 +44,7 @@ pub fn read_resolution(
             rules::KF1102,
             &span::from_location(field.ty.inner_named_type().location()),
             message,
-            Some(help.to_owned()),
+            Some(help.to_owned().into()),
         );
         return None;
     };
@@ -69,7 +69,7 @@ pub fn service_of(
     if found.is_none() {
         let known = draft.services.iter().map(|service| service.name.as_str());
         let help = suggest(&name.value, known).unwrap_or_else(|| {
-            format!("declare it: `extend schema @service(name: \"{}\", url: \"https://…\")`", name.value)
+            format!("declare it: `extend schema @service(name: \"{}\", url: \"https://…\")`", name.value).into()
         });
         findings.error(rule, &name.span, format!("there is no service `{}`", name.value), Some(help));
     }

@@ -43,6 +43,6 @@ fn check_all<'a>(inputs: impl Iterator<Item = &'a InputValueDefinition>, of: &st
             input.name,
             input.ty.as_ref().clone().nullable()
         );
-        findings.error(rules::KF0002, &named(directive), message, Some(help));
+        findings.error(rules::KF0002, &named(directive), message, Some(help.into()));
     }
 }

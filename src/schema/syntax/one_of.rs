@@ -50,7 +50,7 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
                 rules::KF0002,
                 &place,
                 message,
-                Some(format!("make it `{}`", (*field.ty).clone().nullable())),
+                Some(format!("make it `{}`", (*field.ty).clone().nullable()).into()),
             );
         }
         if field.default_value.is_some() {

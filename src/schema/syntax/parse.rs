@@ -7,12 +7,11 @@
 //! Keyfold's definitions loads as well.
 
 use crate::schema::diagnostics::diagnostic::Findings;
-use crate::schema::diagnostics::rule::Rule;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
+use crate::schema::syntax::compiler::{names, slips, texts};
 use crate::schema::syntax::definitions::{RESERVED, defined_name, definitions, directive_name};
-use crate::schema::syntax::tokens::in_plain_tokens;
-use crate::schema::syntax::{input_defaults, misspelt, one_of};
+use crate::schema::syntax::{input_defaults, one_of};
 use apollo_compiler::ast::Document;
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::FileId;
@@ -20,13 +19,13 @@ use apollo_compiler::validation::{DiagnosticList, WithErrors};
 use apollo_compiler::{Name, Schema};
 use std::collections::HashSet;
 
-/// Parses and validates. Returns `None` after a syntax error. After other errors, returns the part of the schema that
-/// could be built, so that further mistakes can be found.
+/// Parses and validates. Returns `None` after a mistake in the syntax, or in names and values: what follows would tell
+/// of what is not there because of it.
 pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> {
     let mut authors = match Document::parse(text, file) {
         Ok(document) => document,
         Err(WithErrors { partial, errors }) => {
-            report(rules::KF0001, &errors, partial.sources.keys().next().copied(), findings);
+            report_first(text, &errors, partial.sources.keys().next().copied(), findings);
             return None;
         }
     };
@@ -40,34 +39,59 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
     let redefined: HashSet<&Name> = authors.definitions.iter().filter_map(defined_name).collect();
     ours.definitions.retain(|definition| defined_name(definition).is_none_or(|name| !redefined.contains(name)));
 
+    let mut goes_on = true;
     let mut schema = match Schema::builder().add_ast(&ours).add_ast(&authors).build() {
         Ok(schema) => schema,
         Err(WithErrors { partial, errors }) => {
-            report(rules::KF0002, &errors, file_id, findings);
+            goes_on = report((&partial, text), &errors, file_id, findings);
             partial
         }
     };
     one_of::define(&mut schema);
     one_of::check(&schema, findings);
+    goes_on &= texts::check(&schema, text, findings);
     match schema.validate() {
         Ok(valid) => {
             input_defaults::check(&valid, findings);
-            Some(valid.into_inner())
+            goes_on.then(|| valid.into_inner())
         }
         Err(WithErrors { partial, errors }) => {
-            report(rules::KF0002, &errors, file_id, findings);
-            Some(partial)
+            (report((&partial, text), &errors, file_id, findings) && goes_on).then_some(partial)
         }
     }
 }
 
-/// Adds the compiler's findings. A finding in another file than the author's is placed at the start of the text.
-fn report(rule: &'static Rule, errors: &DiagnosticList, file: Option<FileId>, findings: &mut Findings) {
+/// Adds the first mistake of the syntax.
+fn report_first(text: &str, errors: &DiagnosticList, file: Option<FileId>, findings: &mut Findings) {
+    let mut own = errors.iter().map(|diagnostic| {
+        let location = diagnostic.error.location().filter(|location| Some(location.file_id()) == file);
+        (span::from_location(location), diagnostic.error.to_string())
+    });
+    let Some((place, said)) = own.next() else { return };
+    let mistake = slips::explain(text, &said, &place);
+    findings.error(rules::KF0001, &mistake.span, mistake.message, mistake.help);
+}
+
+/// Adds the compiler's findings. A finding in another file than the author's is placed at the start of the text. Gives
+/// whether what follows can be checked all the same.
+fn report(
+    (schema, text): (&Schema, &str),
+    errors: &DiagnosticList,
+    file: Option<FileId>,
+    findings: &mut Findings,
+) -> bool {
+    let mut goes_on = true;
+    let mut said: HashSet<String> = HashSet::new();
     for diagnostic in errors.iter() {
         let location = diagnostic.error.location().filter(|location| Some(location.file_id()) == file);
-        let said = diagnostic.error.to_string();
-        let message = if said.starts_with("syntax error") { in_plain_tokens(&said) } else { said };
-        let help = misspelt::meant(&message);
-        findings.error(rule, &span::from_location(location), message, help);
+        let place = span::from_location(location);
+        let message = diagnostic.error.to_string();
+        let written = text.get(place.clone()).unwrap_or_default();
+        let named = names::explain(schema, &message, (written, &place));
+        goes_on &= named.goes_on;
+        if said.insert(message.clone()) || !named.once {
+            findings.error(rules::KF0002, &named.place.unwrap_or(place), message, named.help);
+        }
     }
+    goes_on
 }

@@ -26,7 +26,7 @@ pub fn table_billing(directive: &Node<Directive>, findings: &mut Findings) -> Bi
                 rules::KF0108,
                 &span::from_location(written.location()),
                 message,
-                Some(ONLY_PROVISIONED.to_owned()),
+                Some(ONLY_PROVISIONED.to_owned().into()),
             );
         }
         units(name, written, findings)
@@ -48,10 +48,10 @@ pub fn index_capacity(
         let place = span::from_location(written.location());
         if local {
             let help = "leave it out: a local index uses the table's capacity".to_owned();
-            findings.error(rules::KF0108, &place, "a local index does not have its own capacity", Some(help));
+            findings.error(rules::KF0108, &place, "a local index does not have its own capacity", Some(help.into()));
         } else if billing == Billing::PayPerRequest {
             let message = format!("`{name}` has no effect: the table is billed by request");
-            findings.error(rules::KF0108, &place, message, Some(ONLY_PROVISIONED.to_owned()));
+            findings.error(rules::KF0108, &place, message, Some(ONLY_PROVISIONED.to_owned().into()));
         }
         units(name, written, findings)
     };

@@ -32,7 +32,7 @@ pub fn read_indexes(table: &mut Table, directive: &Node<Directive>, findings: &m
                         attribute.name, attribute.kind, known.kind, table.name
                     );
                     let help = format!("write `{role}Type: {:?}`", known.kind);
-                    findings.error(rules::KF0107, &span, message, Some(help));
+                    findings.error(rules::KF0107, &span, message, Some(help.into()));
                 }
             }
         }
@@ -121,7 +121,7 @@ fn keys(
         _ => None,
     };
     if let Some((message, help)) = refusal {
-        findings.error(rules::KF0109, &span::from_location(value.location()), message, Some(help));
+        findings.error(rules::KF0109, &span::from_location(value.location()), message, Some(help.into()));
         return Err(());
     }
     let key = |(position, at): (usize, At<String>)| WrittenKey {

@@ -50,7 +50,7 @@ pub fn read_tables(
             }
             Err(unset) => {
                 let place = span::within(text, &written.span, &unset.span);
-                let help = Some("set it, or give a default: `${NAME:-default}`".to_owned());
+                let help = Some("set it, or give a default: `${NAME:-default}`".into());
                 findings.error(rules::KF0103, &place, unset.message, help);
                 written.value.clone()
             }
@@ -171,7 +171,12 @@ pub fn item_table(
         }
         (None, _) => {
             let message = format!("`{type_name}` does not name its table");
-            findings.error(rules::KF0202, &place, message, Some(format!("add `table:` with one of {}", list(&names))));
+            findings.error(
+                rules::KF0202,
+                &place,
+                message,
+                Some(format!("add `table:` with one of {}", list(&names)).into()),
+            );
             None
         }
     }

@@ -396,6 +396,11 @@ impl Template {
         texts::meet(&self.parts.iter().collect::<Vec<_>>(), &other.parts.iter().collect::<Vec<_>>())
     }
 
+    /// The text with which each of its keys begins.
+    pub fn first_literal(&self) -> &str {
+        if let Some(Part::Literal(literal)) = self.parts.first() { literal } else { "" }
+    }
+
     /// The first characters of its literals that could separate values: those that are neither letters nor digits.
     pub fn separators(&self) -> impl Iterator<Item = char> {
         let first = |part: &Part| if let Part::Literal(literal) = part { literal.chars().next() } else { None };

@@ -4,6 +4,7 @@
 //! possible, and nothing but the object is read for it.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
@@ -26,13 +27,16 @@ use apollo_compiler::schema::{ExtendedType, ObjectType};
 const WITHOUT_EFFECT: [&str; 3] = ["attribute", "find", "watch"];
 
 /// What to write instead of the name of a computed field where a stored one must stand.
-pub fn help(object: &ObjectType, name: &str) -> Option<String> {
+pub fn help(object: &ObjectType, name: &str) -> Option<Help> {
     object.fields.get(name).filter(|field| is_computed(field))?;
-    Some(format!("`{name}` is computed when it is read, and nothing stores it: name the fields that it is made of"))
+    Some(
+        format!("`{name}` is computed when it is read, and nothing stores it: name the fields that it is made of")
+            .into(),
+    )
 }
 
 /// The same, for the type whose stored fields these are.
-pub fn help_beside(draft: &SchemaDraft, record: &StoredFields, name: &str) -> Option<String> {
+pub fn help_beside(draft: &SchemaDraft, record: &StoredFields, name: &str) -> Option<Help> {
     let (owner, _) = draft.records.iter().find(|(_, known)| std::ptr::eq(*known, record))?;
     help(draft.schema.get_object(owner.as_str())?, name)
 }
@@ -54,7 +58,7 @@ pub fn check_places(draft: &SchemaDraft, findings: &mut Findings) {
         for field in fields.values() {
             let Some(directive) = field.directives.get("computed") else { continue };
             let message = format!("`{name}.{}` is no field of an item, of which it could be computed", field.name);
-            findings.error(rules::KF0312, &named(directive), message, Some(help.to_owned()));
+            findings.error(rules::KF0312, &named(directive), message, Some(help.to_owned().into()));
         }
     }
 }
@@ -157,7 +161,7 @@ impl Reading<'_> {
             };
             let message = format!("`{}` is computed as {what}, but its type is `{}`", self.coordinate(), self.field.ty);
             let help = format!("make it a single value of the type {wanted}");
-            findings.error(rules::KF0312, &place(directive, argument), message, Some(help));
+            findings.error(rules::KF0312, &place(directive, argument), message, Some(help.into()));
         }
         found
     }
@@ -191,7 +195,7 @@ impl Reading<'_> {
         let (message, help) = match &mistake.kind {
             TemplateMistakeKind::Malformed(why) => {
                 let help = "a placeholder is `{field}`, `{field:lower}`, `{field:08}` for a number, or `{field:%d.%m.%Y}` for a time";
-                (why.replace(" in the key", " in the text"), Some(help.to_owned()))
+                (why.replace(" in the key", " in the text"), Some(help.into()))
             }
             TemplateMistakeKind::NotAKeyType(name) => {
                 let ty = self.record.get(name).map(|declared| declared.ty.to_string()).unwrap_or_default();
@@ -231,7 +235,7 @@ impl Reading<'_> {
     fn refuse_constant(&self, text: &At<String>, findings: &mut Findings) {
         let message = format!("`{}` is the same for every `{}`", self.coordinate(), self.type_name);
         let help = "name a field: `{name}` in a text, `name` in an expression".to_owned();
-        self.refuse(&text.span, message, Some(help), findings);
+        self.refuse(&text.span, message, Some(help.into()), findings);
     }
 
     /// What is computed of null is null.
@@ -244,12 +248,12 @@ impl Reading<'_> {
         let message =
             format!("`{}` is never null, but it is computed of `{null}`, which may be null", self.coordinate());
         let help = format!("make it `{}`, or `{null}` non-null", self.field.ty.inner_named_type());
-        findings.error(rules::KF0314, &text.span, message, Some(help));
+        findings.error(rules::KF0314, &text.span, message, Some(help.into()));
         false
     }
 
     /// What may be meant by a name.
-    fn suggest(&self, name: &str) -> Option<String> {
+    fn suggest(&self, name: &str) -> Option<Help> {
         let is_single = |declared: &Declared| {
             let is_object = matches!(declared.value, ValueType::Json | ValueType::Embedded(_));
             !declared.ty.is_list() && !is_object
@@ -259,7 +263,7 @@ impl Reading<'_> {
         object.and_then(|object| help(object, name)).or_else(|| suggest(name, single))
     }
 
-    fn refuse(&self, place: &Span, message: String, help: Option<String>, findings: &mut Findings) {
+    fn refuse(&self, place: &Span, message: String, help: Option<Help>, findings: &mut Findings) {
         findings.error(rules::KF0313, place, message, help);
     }
 }
@@ -272,7 +276,7 @@ impl NumberFields for Reading<'_> {
         Ok((declared.value.in_api().clone(), declared.ty.is_list()))
     }
 
-    fn help(&self, name: &str) -> Option<String> {
+    fn help(&self, name: &str) -> Option<Help> {
         help(self.draft.schema.get_object(self.type_name)?, name)
     }
 }

@@ -6,6 +6,7 @@
 //! `nextToken`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
@@ -46,7 +47,7 @@ pub fn report_no_page_info(object: &ObjectType, findings: &mut Findings) {
                 "it has `hasNextPage: Boolean!`, `hasPreviousPage: Boolean!`, `startCursor: String` and `endCursor: String`".to_owned(),
             ),
         };
-        findings.error(rules::KF0506, &span::from_location(name.location()), message, Some(help));
+        findings.error(rules::KF0506, &span::from_location(name.location()), message, Some(help.into()));
     }
 }
 
@@ -128,12 +129,16 @@ pub fn check_parts(connection: &ObjectType, findings: &mut Findings) {
         let message =
             format!("`{}.{NEXT_TOKEN}` is where the next page begins, and null on the last page", connection.name);
         let help = format!("write `{NEXT_TOKEN}: String`");
-        findings.error(rules::KF0501, &span::from_location(token.name.location()), message, Some(help));
+        findings.error(rules::KF0501, &span::from_location(token.name.location()), message, Some(help.into()));
     }
     let Some(total) = connection.fields.get(TOTAL_COUNT) else { return };
     if !(total.ty.is_named() && total.ty.inner_named_type() == "Int" && total.arguments.is_empty()) {
         let message = format!("`{}.{TOTAL_COUNT}` counts the items of all pages", connection.name);
         let help = format!("write `{TOTAL_COUNT}: Int!`, without arguments");
+        let help = match total.ty.is_named() && total.arguments.is_empty() {
+            true => Help::edit(help, span::from_type(&total.ty), "Int"),
+            false => help.into(),
+        };
         findings.error(rules::KF0501, &span::from_location(total.name.location()), message, Some(help));
     }
 }
@@ -143,7 +148,7 @@ pub fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
     if let Some((name, field)) = edge.fields.get_key_value("cursor").filter(|(_, field)| !is_cursor(field)) {
         let message = format!("`{}` is an edge of `{node}`, but its `cursor` is of the type `{}`", edge.name, field.ty);
         let help = "write `cursor: String!`".to_owned();
-        findings.error(rules::KF0502, &span::from_location(name.location()), message, Some(help));
+        findings.error(rules::KF0502, &span::from_location(name.location()), message, Some(help.into()));
     }
 }
 
@@ -155,6 +160,12 @@ pub fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, fi
         .map(|name| name.as_str())
         .filter(|name| !["nodes", "edges", "pageInfo", TOTAL_COUNT].contains(name))
         .collect();
+    // The place is what does not belong there.
+    let wrong = others
+        .first()
+        .copied()
+        .or_else(|| ["nodes", "edges"].into_iter().find(|name| object.fields.contains_key(*name)));
+    let place = wrong.and_then(|name| object.fields.get(name)).map_or(page_info, |field| field);
     let why = if !others.is_empty() {
         format!("{} does not belong to a connection", list(&others))
     } else if !object.fields.contains_key("nodes") && !object.fields.contains_key("edges") {
@@ -165,7 +176,7 @@ pub fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, fi
     let help = "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`), `pageInfo: PageInfo!` and `totalCount: Int!`, and nothing more; AppSync's page has `items: [Item]!` and `nextToken: String`";
     findings.error(
         rules::KF0501,
-        &span::from_location(page_info.name.location()),
+        &span::from_location(place.name.location()),
         format!("`{}` is not a connection: {why}", object.name),
         Some(help.into()),
     );

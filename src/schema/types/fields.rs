@@ -9,6 +9,7 @@
 //!   is then written whenever the field has a value.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
@@ -53,7 +54,7 @@ fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findi
             rules::KF0305,
             &span::from_location(argument.name.location()),
             message,
-            Some("add `@find` if it is a relation".into()),
+            Some("leave it out; a relation has arguments, and `@find`".into()),
         );
     }
     if let Some(write) = crate::schema::syntax::directives::write_of(&field.directives) {
@@ -61,7 +62,13 @@ fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findi
             "`@{}` is on `{}.{}`, but only fields of the Mutation type write",
             write.name, object.name, field.name
         );
-        findings.error(rules::KF0505, &named(write), message, None);
+        let slips = ["mutations", "mutate", "mutation", "rootmutation"];
+        let is_slip = slips.contains(&object.name.to_lowercase().as_str());
+        let help = match is_slip {
+            true => Help::edit("name the type `Mutation`", span::from_location(object.name.location()), "Mutation"),
+            false => "move the field to `type Mutation`".into(),
+        };
+        findings.error(rules::KF0505, &named(write), message, Some(help));
     }
 }
 
@@ -75,6 +82,10 @@ fn declared(
     let place = span::from_location(field.name.location());
     let inner = field.ty.inner_named_type();
     let coordinate = format!("{}.{}", object.name, field.name);
+    // A write in a type that is not `Mutation` has been reported.
+    if crate::schema::syntax::directives::write_of(&field.directives).is_some() {
+        return None;
+    }
     let not_stored = match (draft.kind(inner), draft.schema.types.get(inner)) {
         (_, None) | (Some(Kind::Misshapen), _) => return None,
         (Some(Kind::Item), _) => {
@@ -93,7 +104,8 @@ fn declared(
         _ => None,
     };
     if let Some((message, relation)) = not_stored {
-        findings.error(rules::KF0304, &place, message, relation.then(|| "add `@find` to make it a relation".into()));
+        let help = unstored_help(draft, field, relation);
+        findings.error(rules::KF0304, &place, message, Some(help));
         return None;
     }
     let attribute = field.directives.get("attribute");
@@ -115,6 +127,18 @@ fn declared(
         findings.error(rules::KF0301, &declared.span, format!("the attribute of `{coordinate}` has no name"), None);
     }
     Some(declared)
+}
+
+/// What to write in place of a field that no attribute can hold.
+fn unstored_help(draft: &SchemaDraft, field: &FieldDefinition, relation: bool) -> Help {
+    let inner = field.ty.inner_named_type();
+    let end = span::after_type(draft.text, &field.ty);
+    match (relation, draft.kind(inner)) {
+        (true, Some(Kind::Item)) => Help::edit("add `@find` to make it a relation", end..end, " @find"),
+        (true, _) => "add `@find` to make it a relation".into(),
+        (false, None) if field.ty.is_named() => "add `@find` to make it a relation, or name one type".into(),
+        (false, _) => format!("leave it out, or store its parts: an attribute holds no `{inner}`").into(),
+    }
 }
 
 /// The time to live must be a number: epoch seconds (DynamoDB developer guide, "Time to Live").
@@ -256,7 +280,7 @@ pub fn check_conflicts(
                 true => format!("make the key `{{{name}}}`, or choose an attribute other than {}", list(&names)),
                 false => format!("choose an attribute other than {}", list(&names)),
             };
-            findings.error(rules::KF0302, &declared.span, message, Some(help));
+            findings.error(rules::KF0302, &declared.span, message, Some(help.into()));
         }
     }
 }

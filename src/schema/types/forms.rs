@@ -52,7 +52,7 @@ pub fn apply(declared: &mut Declared, attribute: Option<&Directive>, coordinate:
     let misfit =
         misfit.or_else(|| given.stored.as_ref().filter(is_set).and_then(|set| as_set(declared, set, coordinate)));
     if let Some((at, message, help)) = misfit {
-        findings.error(rules::KF0303, &at.span, message, Some(help.to_owned()));
+        findings.error(rules::KF0303, &at.span, message, Some(help.to_owned().into()));
     }
 }
 

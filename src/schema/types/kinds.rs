@@ -7,16 +7,17 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
-use crate::schema::syntax::directives::{named, write_of};
+use crate::schema::syntax::directives::{named, text, write_of};
 use crate::schema::types::connections::{
     PAGE_INFO, check_edge, check_parts, connection, is_meant_as_items, is_page_info, report_no_connection,
     report_no_items, report_no_page_info,
 };
 use crate::schema::types::draft::{Kind, objects};
-use apollo_compiler::ast::OperationType;
+use apollo_compiler::ast::{Directive, FieldDefinition, OperationType};
 use apollo_compiler::schema::ObjectType;
-use apollo_compiler::{Node, Schema};
+use apollo_compiler::{Name, Node, Schema};
 use indexmap::IndexMap;
+use std::collections::{HashMap, HashSet};
 
 /// The name of the enum of the kinds of change.
 const CHANGE_KIND: &str = "ChangeKind";
@@ -56,8 +57,7 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
             && let Some(page_info) =
                 object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO)
         {
-            report_no_connection(object, page_info, findings);
-            kinds.insert(object.name.to_string(), Kind::Misshapen);
+            misshapen(schema, (object, page_info), &mut kinds, findings);
         }
     }
     for object in objects(schema) {
@@ -68,21 +68,116 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
             kinds.insert(object.name.to_string(), kind);
         }
     }
+    let holders = holders(schema);
     for object in objects(schema) {
-        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded) && is_payload(schema, object) {
+        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded) && is_payload(schema, &holders, object) {
             kinds.insert(object.name.to_string(), Kind::Payload);
         }
+    }
+    for (name, at) in lost_items(schema, &kinds) {
+        report_no_item(schema, name, at, findings);
+        kinds.insert(name.to_owned(), Kind::Misshapen);
     }
     kinds
 }
 
+/// Marks a type that is meant as a connection, and its edges, and reports it. A page of a type without `@item` is
+/// reported at that type.
+fn misshapen(
+    schema: &Schema,
+    (object, page_info): (&ObjectType, &FieldDefinition),
+    kinds: &mut IndexMap<String, Kind>,
+    findings: &mut Findings,
+) {
+    if !kept_apart(schema, kinds, object) {
+        report_no_connection(object, page_info, findings);
+    }
+    kinds.insert(object.name.to_string(), Kind::Misshapen);
+    let edge = object.fields.get("edges").map(|edges| edges.ty.inner_named_type());
+    if let Some(edge) = edge.filter(|edge| kinds.get(edge.as_str()) == Some(&Kind::Embedded)) {
+        kinds.insert(edge.to_string(), Kind::Misshapen);
+    }
+}
+
+/// Whether a connection is one but for its nodes, which are objects without `@item`.
+fn kept_apart(schema: &Schema, kinds: &IndexMap<String, Kind>, object: &ObjectType) -> bool {
+    let known = ["nodes", "edges", "pageInfo", "totalCount"];
+    paged(schema, object).is_some_and(|node| kinds.get(node) == Some(&Kind::Embedded))
+        && object.fields.keys().all(|name| known.contains(&name.as_str()))
+}
+
+/// The type of the nodes of a type that is meant as a connection.
+fn paged<'s>(schema: &'s Schema, object: &'s ObjectType) -> Option<&'s str> {
+    let nodes = object.fields.get("nodes").map(|nodes| nodes.ty.inner_named_type());
+    let edges = || schema.get_object(object.fields.get("edges")?.ty.inner_named_type());
+    nodes.or_else(|| Some(edges()?.fields.get("node")?.ty.inner_named_type())).map(|node| node.as_str())
+}
+
+/// The types without `@item` whose items something finds or pages, each with the first such field or type.
+fn lost_items<'s>(schema: &'s Schema, kinds: &IndexMap<String, Kind>) -> IndexMap<&'s str, String> {
+    let is_embedded = |name: &str| kinds.get(name) == Some(&Kind::Embedded);
+    let mut lost = IndexMap::new();
+    for object in objects(schema) {
+        let pages = kinds.get(object.name.as_str()) == Some(&Kind::Misshapen) && object.fields.contains_key("pageInfo");
+        if let Some(node) = paged(schema, object).filter(|node| pages && is_embedded(node)) {
+            lost.entry(node).or_insert_with(|| format!("`{}` pages its items", object.name));
+        }
+        for field in object.fields.values().filter(|field| field.directives.has("find")) {
+            let inner = field.ty.inner_named_type().as_str();
+            if is_embedded(inner) {
+                lost.entry(inner).or_insert_with(|| format!("`{}.{}` finds its items", object.name, field.name));
+            }
+        }
+    }
+    lost
+}
+
+fn report_no_item(schema: &Schema, name: &str, found: String, findings: &mut Findings) {
+    let Some(object) = schema.get_object(name) else { return };
+    let mut tables = schema.schema_definition.directives.get_all("table");
+    let key = |table: &Node<Directive>, argument: &str, usual: Option<&str>| {
+        text(table, argument).map(|written| written.value).or(usual.map(str::to_owned))
+    };
+    let upper = name.to_uppercase();
+    let id = if object.fields.contains_key("id") { "{id}" } else { "{…}" };
+    let keys = tables.next().map(|table| (key(table, "partitionKey", Some("pk")), key(table, "sortKey", None)));
+    let keys = match keys {
+        Some((Some(partition), Some(sort))) => format!("{partition}: \"{upper}#{id}\", {sort}: \"{upper}\""),
+        Some((Some(partition), None)) => format!("{partition}: \"{upper}#{id}\""),
+        _ => "…".to_owned(),
+    };
+    let message = format!("`{name}` is no item type, but {found}");
+    let help = format!("say where its items live: `type {name} @item(keys: {{ {keys} }})`");
+    findings.error(rules::KF0402, &span::from_location(object.name.location()), message, Some(help.into()));
+}
+
 /// Whether fields of `Mutation` that write return an object type, and nothing else does.
-fn is_payload(schema: &Schema, object: &ObjectType) -> bool {
+fn is_payload(schema: &Schema, holders: &Holders<'_>, object: &ObjectType) -> bool {
     let mutation = schema.root_operation(OperationType::Mutation);
-    let holders = objects(schema).flat_map(|holder| holder.fields.values().map(move |field| (&holder.name, field)));
-    let mut holders = holders.filter(|(_, field)| *field.ty.inner_named_type() == object.name).peekable();
-    holders.peek().is_some()
-        && holders.all(|(holder, field)| Some(holder) == mutation && write_of(&field.directives).is_some())
+    let writes = |(holder, field): &(&Name, &FieldDefinition)| {
+        Some(*holder) == mutation && write_of(&field.directives).is_some()
+    };
+    holders.get(object.name.as_str()).is_some_and(|fields| fields.iter().all(writes))
+}
+
+/// The fields of objects, by the type that they have, each with its own type.
+type Holders<'s> = HashMap<&'s str, Vec<(&'s Name, &'s FieldDefinition)>>;
+
+fn holders(schema: &Schema) -> Holders<'_> {
+    let mut holders = Holders::new();
+    for holder in objects(schema) {
+        for field in holder.fields.values() {
+            holders.entry(field.ty.inner_named_type()).or_default().push((&holder.name, field));
+        }
+    }
+    holders
+}
+
+/// The embedded types that only root types have: what is wrong with them is that a field of a root type has them.
+pub fn held_by_roots<'s>(schema: &'s Schema, kinds: &IndexMap<String, Kind>) -> HashSet<&'s str> {
+    let is_root = |(holder, _): &(&Name, &FieldDefinition)| matches!(kinds.get(holder.as_str()), Some(Kind::Root(_)));
+    let held = holders(schema).into_iter().filter(|(_, fields)| fields.iter().all(is_root));
+    held.map(|(name, _)| name).filter(|name| kinds.get(*name) == Some(&Kind::Embedded)).collect()
 }
 
 fn first_kind(schema: &Schema, object: &Node<ObjectType>, findings: &mut Findings) -> Kind {
@@ -92,7 +187,8 @@ fn first_kind(schema: &Schema, object: &Node<ObjectType>, findings: &mut Finding
         .find(|operation| schema.root_operation(*operation) == Some(&object.name));
     if let (Some(operation), Some(item)) = (root, item) {
         let message = format!("`{}` is the root type of every {operation}, not an item type", object.name);
-        findings.error(rules::KF0203, &named(item), message, None);
+        let help = format!("give the type another name, such as `{}Item`", object.name);
+        findings.error(rules::KF0203, &named(item), message, Some(help.into()));
     }
     match (root, item) {
         (Some(operation), _) => Kind::Root(operation),

@@ -1,6 +1,7 @@
 //! `@attribute(stored: MAP, by:, value:)` in, how a list of embedded objects is kept as a map out. Must not know keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::{At, Span, from_location};
 use crate::schema::diagnostics::suggestion::suggest;
@@ -16,7 +17,7 @@ use apollo_compiler::schema::ObjectType;
 use std::sync::Arc;
 
 /// A mistake: its place, its message and its help.
-type Mistake = (Span, String, Option<String>);
+type Mistake = (Span, String, Option<Help>);
 
 /// Gives a field the map that its `@attribute` says. `coordinate` is `Type.field`.
 pub fn apply(
@@ -33,7 +34,7 @@ pub fn apply(
         (None, None) => return,
         (None, Some((word, at))) => {
             let message = format!("`{word}:` has no effect on `{coordinate}`, which is not stored as MAP");
-            Err((at.span, message, Some("add `stored: MAP`, or leave it out".to_owned())))
+            Err((at.span, message, Some("add `stored: MAP`, or leave it out".into())))
         }
         (Some(stored), _) => form(draft, (declared, coordinate), attribute, &stored.span),
     };
@@ -54,12 +55,12 @@ fn form(
     let object = embedded.filter(|name| draft.kind(name) == Some(&Kind::Embedded));
     let Some(object) = object.and_then(|name| draft.schema.get_object(name)) else {
         let message = format!("`{coordinate}` of type `{}` cannot be stored as MAP", declared.ty);
-        return Err((stored.clone(), message, Some("only a list of embedded objects is kept as a map".to_owned())));
+        return Err((stored.clone(), message, Some("only a list of embedded objects is kept as a map".into())));
     };
     let Some(by) = text(attribute, "by") else {
         let message = format!("`{coordinate}` is stored as MAP, but no field of `{}` is the key", object.name);
         let help = format!("write `by: \"…\"` with {}", one_of(draft, object));
-        return Err((stored.clone(), message, Some(help)));
+        return Err((stored.clone(), message, Some(help.into())));
     };
     let key = key_field(draft, object, &by)?;
     let value = text(attribute, "value").map(|value| value_field(draft, object, (&by, &value))).transpose()?;
@@ -69,19 +70,19 @@ fn form(
 /// The field that is the key of each entry.
 fn key_field(draft: &SchemaDraft, object: &ObjectType, by: &At<String>) -> Result<MapField, Mistake> {
     let of = &object.name;
-    let fail = |message: String, help: Option<String>| Err((by.span.clone(), message, help));
+    let fail = |message: String, help: Option<Help>| Err((by.span.clone(), message, help));
     let Some((field, declared)) = stored_field(draft, object, &by.value) else {
         let stored = object.fields.values().filter(|field| is_stored(field)).map(|field| field.name.as_str());
-        let help = suggest(&by.value, stored).or_else(|| Some(format!("name {}", one_of(draft, object))));
+        let help = suggest(&by.value, stored).or_else(|| Some(format!("name {}", one_of(draft, object)).into()));
         return fail(format!("`{}` is not a stored field of `{of}`", by.value), help);
     };
     if !field.ty.is_non_null() {
         let message = format!("`{of}.{}` may be null, so it cannot be the key of a map", by.value);
-        return fail(message, Some(format!("make it `{}!`", field.ty)));
+        return fail(message, Some(format!("make it `{}!`", field.ty).into()));
     }
     if !is_key(&declared) {
         let message = format!("`{of}.{}` of type `{}` cannot be the key of a map, which is a text", by.value, field.ty);
-        return fail(message, Some(format!("name {}", one_of(draft, object))));
+        return fail(message, Some(format!("name {}", one_of(draft, object)).into()));
     }
     Ok(MapField { field: by.value.clone(), attribute: declared.attribute })
 }
@@ -93,7 +94,7 @@ fn value_field(
     (by, value): (&At<String>, &At<String>),
 ) -> Result<MapField, Mistake> {
     let of = &object.name;
-    let fail = |message: String, help: &str| Err((value.span.clone(), message, Some(help.to_owned())));
+    let fail = |message: String, help: Help| Err((value.span.clone(), message, Some(help)));
     let others: Vec<&str> = object
         .fields
         .values()
@@ -102,20 +103,20 @@ fn value_field(
         .collect();
     let own = stored_field(draft, object, &value.value).filter(|_| value.value != by.value);
     let Some((field, declared)) = own else {
-        let help = suggest(&value.value, others.iter().copied()).unwrap_or_else(|| "leave `value:` out".to_owned());
-        return fail(format!("`{}` is not another stored field of `{of}`", value.value), &help);
+        let help = suggest(&value.value, others.iter().copied()).unwrap_or_else(|| "leave `value:` out".into());
+        return fail(format!("`{}` is not another stored field of `{of}`", value.value), help);
     };
     if let Some(other) = others.iter().find(|other| **other != value.value.as_str()) {
         let message = format!("an entry that is only its `{}` has no place for `{of}.{other}`", value.value);
-        return fail(message, "leave `value:` out, so that each entry is an object");
+        return fail(message, "leave `value:` out, so that each entry is an object".into());
     }
     if !field.ty.is_non_null() {
         let message = format!("`{of}.{}` may be null, so it cannot be all that an entry is", value.value);
-        return fail(message, &format!("make it `{}!`", field.ty));
+        return fail(message, format!("make it `{}!`", field.ty).into());
     }
     if field.ty.is_list() || declared.value.embedded().is_some() {
         let message = format!("`{of}.{}` of type `{}` is no single value", value.value, field.ty);
-        return fail(message, "leave `value:` out, so that each entry is an object");
+        return fail(message, "leave `value:` out, so that each entry is an object".into());
     }
     Ok(MapField { field: value.value.clone(), attribute: declared.attribute })
 }

@@ -1,6 +1,7 @@
 //! An item type and a field's arguments in; out: what names mean in a condition or an expression over them. Must not
 //! know what the condition is for.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::expression::names::{Named, Names};
 use crate::schema::expression::operand::KeyField;
 use crate::schema::model::Stored;
@@ -140,7 +141,7 @@ impl Names for ItemNames<'_> {
         }
     }
 
-    fn help(&self, names: &[&str]) -> Option<String> {
+    fn help(&self, names: &[&str]) -> Option<Help> {
         let (last, within) = names.split_last()?;
         let record = match within {
             [] => self.record,

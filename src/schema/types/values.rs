@@ -46,7 +46,7 @@ pub fn check_scalars(schema: &Schema, findings: &mut Findings) {
         if definition::specified_by(scalar).is_none() {
             let message = format!("the scalar `{}` is the schema's own, which takes any value", scalar.name);
             let help = format!("for Keyfold's, leave the definition out or add `@specifiedBy(url: \"{url}\")`");
-            findings.warning(rules::KF0310, &span::from_location(scalar.name.location()), message, Some(help));
+            findings.warning(rules::KF0310, &span::from_location(scalar.name.location()), message, Some(help.into()));
         }
     }
 }

@@ -126,7 +126,7 @@ fn check_bindings(wanted: &FindContext, bindings: &Bindings, findings: &mut Find
     let spread = wanted.keys.spread().map(|spread| (spread.placeholder(), spread.kind.word()));
     if let Some((_, word)) = spread.filter(|(placeholder, _)| bindings.equal.contains_key(placeholder)) {
         let message = format!("`{}` watches items whatever their {word} is", wanted.coordinate());
-        findings.error(rules::KF0904, &wanted.directive.span, message, Some(format!("leave the {word} out")));
+        findings.error(rules::KF0904, &wanted.directive.span, message, Some(format!("leave the {word} out").into()));
         sound = false;
     }
     sound
@@ -157,7 +157,7 @@ fn check_arguments(
             ),
         };
         let help = if name == AFTER {
-            Some("make it `ID`".to_owned())
+            Some("make it `ID`".into())
         } else {
             computed::help_beside(wanted.draft, wanted.record, name)
                 .or_else(|| suggest(name, wanted.record.keys().map(String::as_str)))

@@ -50,7 +50,7 @@ pub fn read_members(
             _ => format!("{} of `{name}` are not item types", list(&others)),
         };
         let help = "add `@item` to every type, or name one of them: `item: …`".to_owned();
-        findings.error(rules::KF0701, item.map_or(span, |item| &item.span), message, Some(help));
+        findings.error(rules::KF0701, item.map_or(span, |item| &item.span), message, Some(help.into()));
         return None;
     }
     check_table(draft, (name, &items), item.map_or(span, |item| &item.span), findings)?;
@@ -170,7 +170,7 @@ pub fn members_of(
     if let Some(members) = members.as_ref().filter(|_| directive.upsert) {
         let message = format!("`upsert:` may create an item, but `{}` is several types", members.of);
         let help = format!("name one of them: {}", list(&members.items.iter().map(String::as_str).collect::<Vec<_>>()));
-        findings.error(rules::KF0701, &directive.span, message, Some(help));
+        findings.error(rules::KF0701, &directive.span, message, Some(help.into()));
         return None;
     }
     Some(members)
@@ -194,6 +194,6 @@ pub fn check_type_is_known(acting: &Acting, path: &AccessPath, findings: &mut Fi
         acting.item
     );
     let help = format!("bind the whole key of `{}`, or find an item of one type: `@find(item: …)`", acting.item);
-    findings.error(rules::KF0706, &acting.directive.span, message, Some(help));
+    findings.error(rules::KF0706, &acting.directive.span, message, Some(help.into()));
     None
 }

@@ -1,6 +1,8 @@
 //! The parts of an action, gathered once and read by the passes in this folder. Must not decide anything.
 
 use super::directive::ActionDirective;
+use crate::schema::diagnostics::help::Help;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::finds::scope::prefixed;
@@ -271,6 +273,22 @@ impl<'a> Acting<'a> {
             record: self.record,
             table: self.table,
             found: Vec::new(),
+        }
+    }
+}
+
+/// A help that adds an argument to the field, or several with commas between them.
+pub fn with_argument(acting: &Acting, argument: &str, help: String) -> Help {
+    let field = acting.writing.field;
+    match field.arguments.last().map(|last| last.location()) {
+        _ if acting.alias().is_some() => help.into(),
+        Some(last) => {
+            let end = span::from_location(last).end;
+            Help::edit(help, end..end, format!(", {argument}"))
+        }
+        None => {
+            let end = span::from_location(field.name.location()).end;
+            Help::edit(help, end..end, format!("({argument})"))
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::acting::Acting;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::At;
@@ -57,7 +58,7 @@ fn refusal(
     draft: &SchemaDraft,
     (reached, field): (&str, &FieldDefinition),
     target: &FindTarget,
-) -> Option<(String, Option<String>)> {
+) -> Option<(String, Option<Help>)> {
     let relation = format!("`{reached}.{}`", field.name);
     let through = field.directives.get("find").and_then(|find| text(find, "through"));
     let needs = field.arguments.iter().find(|argument| argument.ty.is_non_null() && argument.default_value.is_none());
@@ -67,16 +68,16 @@ fn refusal(
         }
         () if target::is_abstract(draft, &target.item) => {
             let message = format!("{relation} holds items of several types (`{}`)", target.item);
-            Some((message, Some("name a relation to each of them".to_owned())))
+            Some((message, Some("name a relation to each of them".into())))
         }
         () if draft.is_read_only(&target.item) => {
             let message = format!("{relation} holds items of `{}`, which is read-only", target.item);
-            Some((message, Some("leave `readOnly:` out of its `@item`".to_owned())))
+            Some((message, Some("leave `readOnly:` out of its `@item`".into())))
         }
         () if through.is_some() => {
             let through = through.map(|at| at.value).unwrap_or_default();
             let message = format!("{relation} goes through other relations, and `cascade:` must name each of them");
-            Some((message, Some(format!("name them: `cascade: [\"{through}\", …]`"))))
+            Some((message, Some(format!("name them: `cascade: [\"{through}\", …]`").into())))
         }
         () => needs.map(|argument| {
             let name = &argument.name;

@@ -83,7 +83,7 @@ fn check_key((list, _): &Named, (map, (field, span)): (&MapForm, &Named), findin
         return Some(());
     }
     let message = format!("`{list}` is stored as a map by `{key}`, so `{field}` does not find an entry");
-    findings.error(rules::KF0714, span, message, Some(format!("write `at: \"{list}[{key} = :{key}]\"`")));
+    findings.error(rules::KF0714, span, message, Some(format!("write `at: \"{list}[{key} = :{key}]\"`").into()));
     None
 }
 
@@ -156,7 +156,7 @@ fn named_by(
                 let message =
                     format!("`:{name}` of type `{}` cannot identify a `{element}` by its `{field}`", input.ty);
                 let help = format!("make it `{}!`", declared.ty.inner_named_type());
-                findings.error(rules::KF0714, span, message, Some(help));
+                findings.error(rules::KF0714, span, message, Some(help.into()));
                 return None;
             }
             Source::Argument(input.name)
@@ -199,6 +199,6 @@ fn check_use(acting: &Acting, (list, key, names_one): (&str, &str, bool), findin
         _ => return Some(()),
     };
     let span = acting.directive.at.as_ref().map_or(&acting.directive.span, |at| &at.span);
-    findings.error(rules::KF0714, span, message, Some(help));
+    findings.error(rules::KF0714, span, message, Some(help.into()));
     None
 }

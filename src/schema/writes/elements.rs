@@ -4,6 +4,7 @@
 use super::acting::{ElementList, Writing, is_word};
 use super::directive::ActionDirective;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::suggest;
@@ -45,7 +46,7 @@ pub fn read_lists(
 /// The list that an `each:` names.
 fn read_list(writing: &Writing, each: &At<String>, item: Option<&str>, findings: &mut Findings) -> Option<ElementList> {
     let schema = writing.draft.schema;
-    let mut refuse = |message: String, help: Option<String>| {
+    let mut refuse = |message: String, help: Option<Help>| {
         findings.error(rules::KF0725, &each.span, message, help);
         None
     };
@@ -61,11 +62,14 @@ fn read_list(writing: &Writing, each: &At<String>, item: Option<&str>, findings:
     let inner = input.ty.inner_named_type();
     if depth_of(input.ty) != 1 {
         let help = format!("make it a list of single values: `[{inner}!]!`");
-        return refuse(format!("`{}` of type `{}` is not a list of single values", input.name, input.ty), Some(help));
+        return refuse(
+            format!("`{}` of type `{}` is not a list of single values", input.name, input.ty),
+            Some(help.into()),
+        );
     }
     if !input.ty.item_type().is_non_null() {
         let help = format!("make its elements non-null: `[{inner}!]{}`", if input.ty.is_non_null() { "!" } else { "" });
-        return refuse(format!("an element of `{}` may be null", input.name), Some(help));
+        return refuse(format!("an element of `{}` may be null", input.name), Some(help.into()));
     }
     let own = element_arguments(writing, &input);
     let arguments = || own.iter().chain(&writing.field.arguments);

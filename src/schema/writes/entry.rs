@@ -4,6 +4,7 @@
 use super::acting::Acting;
 use super::expressions::check_size;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::expression::names::{Named, Names};
@@ -32,7 +33,7 @@ pub fn expression(
                 let name = written.value.get(mistake.span.clone()).unwrap_or_default();
                 let of_key = format!("`{name}` is the key of the entry, which no expression reads or changes");
                 let (message, help) = match name == form.by.field {
-                    true => (of_key, Some("name another field of the entry".to_owned())),
+                    true => (of_key, Some("name another field of the entry".into())),
                     false => (mistake.message, mistake.help),
                 };
                 let place = span::within(acting.writing.draft.text, &written.span, &mistake.span);
@@ -81,7 +82,7 @@ impl Names for EntryNames<'_> {
         self.0.argument(name)
     }
 
-    fn help(&self, fields: &[&str]) -> Option<String> {
+    fn help(&self, fields: &[&str]) -> Option<Help> {
         self.0.help(fields)
     }
 }

@@ -4,6 +4,7 @@
 use super::acting::{Acting, MadeBinding};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rule::Rule;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
@@ -63,7 +64,7 @@ pub fn check_missing(acting: &Acting, condition: &Condition, findings: &mut Find
     let message =
         format!("this asks that there is no `{}`, but a missing one is NOT_FOUND: it is read first", acting.item);
     let help = format!("name one item type and bind its whole key: {}", list(&acting.primary_fields()));
-    findings.error(rules::KF0711, &written.span, message, Some(help));
+    findings.error(rules::KF0711, &written.span, message, Some(help.into()));
     None
 }
 
@@ -146,7 +147,7 @@ pub fn computed(acting: &Acting, findings: &mut Findings) -> Option<IndexMap<Str
             None => None,
         };
         if let Some((rule, message, help)) = refusal {
-            findings.error(rule, &place(change), message, Some(help));
+            findings.error(rule, &place(change), message, Some(help.into()));
             sound = false;
         }
         let mut nullable = false;
@@ -196,7 +197,8 @@ fn report(
         if acting.record.contains_key(name) && acting.names().attribute(name).is_none() {
             mistake.message =
                 format!("`{name}` is only part of a key's text, so conditions and expressions cannot use it");
-            mistake.help = Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`"));
+            mistake.help =
+                Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`").into());
         }
         findings.error(
             rule,
@@ -234,7 +236,7 @@ impl FieldChange<'_> {
             if is_known { None } else { self.refuse_unknown_value() }
         });
         let Some((rule, message, help)) = refusal else { return true };
-        findings.error(rule, &self.place, message, Some(help));
+        findings.error(rule, &self.place, message, Some(help.into()));
         false
     }
 
@@ -347,7 +349,7 @@ impl Names for ExpressionNames<'_> {
         self.names.argument(name)
     }
 
-    fn help(&self, fields: &[&str]) -> Option<String> {
+    fn help(&self, fields: &[&str]) -> Option<Help> {
         self.names.help(fields)
     }
 }
@@ -395,7 +397,7 @@ pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
     };
     if let Some((option, why)) = clash {
         let message = format!("`{option}` does not go with this `{}`: {why}", directive.name());
-        findings.error(rules::KF0720, &directive.span, message, Some(format!("leave `{option}` out")));
+        findings.error(rules::KF0720, &directive.span, message, Some(format!("leave `{option}` out").into()));
         return None;
     }
     Some(())

@@ -42,7 +42,7 @@ pub fn read_write_find(
     if let Some(option) = options.into_iter().find_map(|(option, given)| given.then_some(option)) {
         let message =
             format!("`{option}` does not go with the `@find` of a mutation, which reads one item by its keys");
-        findings.error(rules::KF0720, &directive.span, message, Some(format!("leave `{option}` out")));
+        findings.error(rules::KF0720, &directive.span, message, Some(format!("leave `{option}` out").into()));
         return None;
     }
     let (keys, record) = writing.draft.item(&item)?;
@@ -192,7 +192,7 @@ fn report_no_path(writing: &Writing, wanted: &FindContext, several: Option<&Acce
             (rules::KF0706, message, keys)
         }
     };
-    findings.error(code, &wanted.directive.span, message, Some(help));
+    findings.error(code, &wanted.directive.span, message, Some(help.into()));
 }
 
 /// Unless the best path binds the whole primary key, it must use every argument that binds a field by name. If another
@@ -224,7 +224,7 @@ fn check_decided(
     let help = format!(
         "write `where: {{ {field}: \"{{{argument}}}\" }}` if `{field}` finds it, `where: {{ {field}: null }}` if not"
     );
-    findings.error(rules::KF0434, &span, message, Some(help));
+    findings.error(rules::KF0434, &span, message, Some(help.into()));
     None
 }
 
@@ -254,6 +254,6 @@ fn check_found(wanted: &FindContext, path: &AccessPath, findings: &mut Findings)
     let Some(Source::Item(item, field)) = leaves.into_iter().find(may_lack) else { return Some(()) };
     let message = format!("`{item}.{field}` may be null, but it finds the `{}`", wanted.target.item);
     let help = "bind it to a field that is never null".to_owned();
-    findings.error(rules::KF0719, &wanted.directive.span, message, Some(help));
+    findings.error(rules::KF0719, &wanted.directive.span, message, Some(help.into()));
     None
 }

@@ -22,7 +22,9 @@ mod target;
 mod values;
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::update::Update;
@@ -273,7 +275,7 @@ fn item_of(
     if let (Some(found), Verb::Put) = (found, directive.verb) {
         let message = format!("`{}` is an item that `@find` finds, but `@put` makes a new one", found.name);
         let help = format!("name its type: `@put(item: {}, set: {{ … }})`", found.item);
-        findings.error(rules::KF0726, &directive.span, message, Some(help));
+        findings.error(rules::KF0726, &directive.span, message, Some(help.into()));
         return None;
     }
     let own = writing.field.ty.inner_named_type().as_str();
@@ -288,12 +290,16 @@ fn item_of(
         }
         return Some(name.to_owned());
     }
+    // A type that is none has been reported.
+    if draft.kind(name) == Some(&Kind::Misshapen) {
+        return None;
+    }
     let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
     let (message, help) = match &directive.item {
         _ if is_abstract(draft, name) => {
             let of = items.filter(|item| draft.schema.is_subtype(name, item)).collect::<Vec<_>>();
             let message = format!("`{}` makes one item, but `{name}` is several types", directive.name());
-            (message, Some(format!("name the type of the item: {}", list(&of))))
+            (message, Some(format!("name the type of the item: {}", list(&of)).into()))
         }
         Some(_) => {
             let aliases = scope.iter().filter(|item| item.found).map(|item| item.name.as_str());
@@ -306,11 +312,28 @@ fn item_of(
                 writing.field.ty,
                 directive.name()
             );
-            (message, Some(format!("name the item type: `{}(item: …)`", directive.name())))
+            (message, Some(item_help(writing, directive.name(), items)))
         }
     };
     findings.error(rules::KF0701, place, message, help);
     None
+}
+
+/// What a field returns, or which item type it names, of the type that its name speaks of.
+fn item_help<'k>(writing: &Writing, directive: &str, items: impl Iterator<Item = &'k str>) -> Help {
+    let field = writing.field.name.to_lowercase();
+    let meant = items.filter(|item| field.ends_with(&item.to_lowercase())).max_by_key(|item| item.len());
+    let ty = &writing.field.ty;
+    let is_object = writing.draft.schema.get_object(ty.inner_named_type()).is_some();
+    let (name, whole) = (meant.unwrap_or("…"), "name the item type");
+    match (is_object || ty.inner_named_type() == "Boolean", meant) {
+        (false, Some(item)) => {
+            let help = format!("return the item, `{item}`; a mutation returns what it writes, or `Boolean!`");
+            if ty.is_named() { Help::edit(help, span::from_type(ty), item) } else { help.into() }
+        }
+        (false, None) => "return the item that it writes, or `Boolean!` with `item:` in the directive".into(),
+        (true, _) => format!("{whole}: `{directive}(item: {name})`").into(),
+    }
 }
 
 fn refuse_read_only<T>(writing: &Writing, item: &str, place: &Span, findings: &mut Findings) -> Option<T> {
@@ -469,6 +492,6 @@ fn check_upsert(
     let Some((name, declared)) = missing else { return Some(()) };
     let message = format!("`upsert:` may create a `{}` without `{name}`, which is never null", acting.item);
     let help = format!("add an argument `{name}: {}`, or give the field a `@default`", declared.ty);
-    findings.error(rules::KF0705, &acting.directive.span, message, Some(help));
+    findings.error(rules::KF0705, &acting.directive.span, message, Some(help.into()));
     None
 }

@@ -2,7 +2,7 @@
 //! written.
 
 use super::abstract_type::check_type_is_known;
-use super::acting::{Acting, FieldBinding, InScope, Writing};
+use super::acting::{Acting, FieldBinding, InScope, Writing, with_argument};
 use super::binding::by_name::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
 use super::binding::number::{self, AssignedNumber};
 use super::directive::Verb;
@@ -76,7 +76,7 @@ pub fn found(acting: &Acting, found: &InScope, findings: &mut Findings) -> Optio
             format!("`{}` is one item, but `each:` would write it for each element of `{}`", found.name, list.path);
         let help =
             format!("leave `each:` out, or find one for each: `@find(…, as: {}, each: \"{}\")`", found.name, list.path);
-        findings.error(rules::KF0725, &directive.span, message, Some(help));
+        findings.error(rules::KF0725, &directive.span, message, Some(help.into()));
         return None;
     }
     let option =
@@ -86,7 +86,7 @@ pub fn found(acting: &Acting, found: &InScope, findings: &mut Findings) -> Optio
     if let Some(option) = option {
         let name = &found.name;
         let message = format!("`{option}` does not go with `item: {name}`, which `@find` has found already");
-        findings.error(rules::KF0726, &directive.span, message, Some(format!("leave `{option}` out")));
+        findings.error(rules::KF0726, &directive.span, message, Some(format!("leave `{option}` out").into()));
         return None;
     }
     Some(ResolvedTarget { target: WriteTarget::Found(found.name.clone()), arguments: Vec::new() })
@@ -205,7 +205,7 @@ fn check_there<'b>(
             Some(argument) => format!("make `{argument}` non-null"),
             None => "bind it to a field that is never null".to_owned(),
         };
-        findings.error(rules::KF0719, &bound.span, message, Some(help));
+        findings.error(rules::KF0719, &bound.span, message, Some(help.into()));
         sound = false;
     }
     sound.then_some(())
@@ -282,7 +282,7 @@ fn by_path(
     if acting.directive.upsert {
         let message = format!("`upsert:` may create a `{}`, so it needs the whole key", acting.item);
         let help = format!("the key consists of {}", list(&acting.primary_fields()));
-        findings.error(rules::KF0720, &acting.directive.span, message, Some(help));
+        findings.error(rules::KF0720, &acting.directive.span, message, Some(help.into()));
         return None;
     }
     let arguments = used.iter().flat_map(|(_, bound)| bound.arguments.clone()).collect();
@@ -342,7 +342,7 @@ fn check_decided(
     let argument = bound.arguments.first().map_or(*field, String::as_str);
     let help =
         format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it finds it, `where: {{ {field}: null }}` if not");
-    findings.error(rules::KF0434, &bound.span, message, Some(help));
+    findings.error(rules::KF0434, &bound.span, message, Some(help.into()));
     None
 }
 
@@ -414,7 +414,7 @@ fn says_parts(
                     "add `{part}: \"{{{}.{part}}}\"` to `where:` to find those of the `{}`, or `{part}: null` to find all of them",
                     item.name, item.name
                 );
-                findings.error(rules::KF0436, &acting.directive.span, message, Some(help));
+                findings.error(rules::KF0436, &acting.directive.span, message, Some(help.into()));
                 return false;
             }
         }
@@ -477,7 +477,7 @@ fn refuse(
         };
         let say = say_partition(path).map(|say| format!(", or {say}")).unwrap_or_default();
         let help = format!("bind the rest of the key{say}{many}");
-        findings.error(rules::KF0707, span, message, Some(help));
+        findings.error(rules::KF0707, span, message, Some(help.into()));
         return None;
     }
     let unbound: Vec<&str> = acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();
@@ -485,6 +485,15 @@ fn refuse(
         true => format!("no key or index of `{item}` can be read by what `where:` binds"),
         false => format!("nothing binds {} of `{item}` for `{name}`", list(&unbound)),
     };
-    findings.error(rules::KF0706, span, message, Some(finds::keys_of(wanted)));
+    let arguments = unbound.iter().filter_map(|field| Some(format!("{field}: {}", acting.record.get(*field)?.ty)));
+    let arguments = arguments.collect::<Vec<_>>().join(", ");
+    let keys = finds::keys_of(wanted);
+    let more = format!("add `{arguments}` to the arguments, or bind it in `where:`; {keys}");
+    let is_known = acting.finds.bound.is_empty()
+        && !arguments.is_empty()
+        && acting.writing.list.is_none()
+        && !unbound.iter().any(|field| acting.writing.field.argument_by_name(field).is_some());
+    let help = if is_known { with_argument(acting, &arguments, more) } else { keys.into() };
+    findings.error(rules::KF0706, span, message, Some(help));
     None
 }

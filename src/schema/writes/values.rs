@@ -1,11 +1,13 @@
 //! An action's bindings in; out: what is written to each field. Must not know how the item is found.
 
-use super::acting::{Acting, FieldBinding, MadeBinding};
+use super::acting::{Acting, FieldBinding, MadeBinding, with_argument};
 use super::binding::by_name::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;
-use crate::schema::diagnostics::suggestion::list;
+use crate::schema::diagnostics::suggestion::{list, near, suggest};
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::write::{GivenValue, WrittenValue};
@@ -64,8 +66,8 @@ pub fn put_values(acting: &Acting, written: &WriteTargetType, findings: &mut Fin
             (Some(bound), None) if never_null && bound.nullable => {
                 let message = format!("`{}.{name}` is never null, but its new value may be", written.owner);
                 let help = match &bound.argument {
-                    Some(argument) => format!("make `{argument}` non-null, or give the field a `@default`"),
-                    None => "give the field a `@default`".to_owned(),
+                    Some(argument) => required(acting, argument, ", or give the field a `@default`"),
+                    None => "give the field a `@default`".into(),
                 };
                 findings.error(rules::KF0719, &bound.span, message, Some(help));
                 sound = false;
@@ -101,7 +103,7 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
                 true => "add `move: true`: the item moves to its new key with all that it has".to_owned(),
                 false => format!("use the argument to find the item, or {}", move_help(name)),
             };
-            findings.error(rules::KF0709, &bound.span, message, Some(help));
+            findings.error(rules::KF0709, &bound.span, message, Some(help.into()));
             sound = false;
         }
         let default = declared.rules.default.clone().filter(|default| default.every_write);
@@ -114,7 +116,8 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
         let message =
             format!("`@update` of `{}` changes nothing: no argument gives a value for a field", written.owner);
         let help = "add an argument or an input field named after a stored field, `set:`, or an `expression:`";
-        findings.error(rules::KF0718, &acting.directive.span, message, Some(help.into()));
+        let (place, help) = misspelt(acting, written).unwrap_or_else(|| (acting.directive.span.clone(), help.into()));
+        findings.error(rules::KF0718, &place, message, Some(help));
         return None;
     }
     sound.then_some(values)
@@ -130,7 +133,7 @@ fn check_move(acting: &Acting, primary: &[&str], values: &WrittenValues, finding
         [] => "leave `move:` out: all items of the type have one key".to_owned(),
         fields => format!("the key consists of {}: give a part of it in `set:`, or leave `move:` out", list(fields)),
     };
-    findings.error(rules::KF0720, &acting.directive.span, message, Some(help));
+    findings.error(rules::KF0720, &acting.directive.span, message, Some(help.into()));
     false
 }
 
@@ -179,7 +182,7 @@ fn check_constants(acting: &Acting, written: &WriteTargetType, findings: &mut Fi
         let message = format!("`{}.{name}` is a `@version` field, which only Keyfold changes", written.owner);
         let help =
             format!("leave it out; `where: {{ {name}: \"{{{name}}}\" }}` is the version that the caller has seen");
-        findings.error(rules::KF0709, &acting.directive.span, message, Some(help));
+        findings.error(rules::KF0709, &acting.directive.span, message, Some(help.into()));
         sound = false;
     }
     let named = acting.directive.expression.is_none();
@@ -250,7 +253,53 @@ fn missing(acting: &Acting, written: &WriteTargetType, (name, declared): (&str, 
             findings,
         );
     }
+    // A default with a mistake has been reported.
+    let owner = acting.writing.draft.schema.get_object(written.owner);
+    let field = owner.and_then(|owner| owner.fields.get(name));
+    if field.is_some_and(|field| field.directives.has("default")) {
+        return;
+    }
     let message = format!("no value for `{}.{name}` of type `{}`", written.owner, declared.ty);
-    let help = format!("add an argument `{name}: {}`, bind it in `set:`, or give the field a `@default`", declared.ty);
-    findings.error(rules::KF0705, &acting.directive.span, message, Some(help));
+    findings.error(rules::KF0705, &acting.directive.span, message, Some(value_help(acting, name, declared)));
+}
+
+/// How to see to it that an argument has a value.
+fn required(acting: &Acting, argument: &str, otherwise: &str) -> Help {
+    let help = format!("make `{argument}` non-null{otherwise}");
+    match acting.writing.field.argument_by_name(argument) {
+        Some(declared) => {
+            let end = span::after_type(acting.writing.draft.text, &declared.ty);
+            Help::edit(help, end..end, "!")
+        }
+        None => help.into(),
+    }
+}
+
+/// How to give a field of a new item a value: by an argument, or by a field of the element that the item is made for.
+fn value_help(acting: &Acting, name: &str, declared: &Declared) -> Help {
+    let otherwise = "bind it in `set:`, or give the field a `@default`";
+    let inner = declared.ty.inner_named_type();
+    if matches!(declared.value, ValueType::Embedded(_) | ValueType::Map(_)) {
+        return format!("add an argument `{name}` of an input type with the fields of `{inner}`, or {otherwise}")
+            .into();
+    }
+    if let Some(each) = &acting.directive.each {
+        return format!("add a field `{name}: {}` to the elements of `{}`, {otherwise}", declared.ty, each.value)
+            .into();
+    }
+    let help = format!("add an argument `{name}: {}`, {otherwise}", declared.ty);
+    with_argument(acting, &format!("{name}: {}", declared.ty), help)
+}
+
+/// An argument that gives no field a value, but whose name is near that of a field.
+fn misspelt(acting: &Acting, written: &WriteTargetType) -> Option<(Span, Help)> {
+    let names: Vec<&str> = written.record.keys().map(String::as_str).collect();
+    let idle = |name: &str| !written.finding.iter().any(|finding| finding == name) && !names.contains(&name);
+    let argument = acting
+        .writing
+        .field
+        .arguments
+        .iter()
+        .find(|argument| idle(&argument.name) && near(&argument.name, &names).is_some())?;
+    Some((span::from_location(argument.name.location()), suggest(&argument.name, names)?))
 }

@@ -4,7 +4,6 @@ pub mod body;
 pub mod caching;
 pub mod graphql;
 pub mod health;
-pub mod host;
 pub mod idempotency_key;
 pub mod media_type;
 pub mod operations;

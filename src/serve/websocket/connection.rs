@@ -8,6 +8,7 @@ use super::identity::{SocketIdentity, TRY_AGAIN_LATER};
 use super::messages::{Messages, PartialMessage};
 use super::session::SocketSession;
 use super::{legacy, protocol};
+use crate::serve::browsers::origins::Origins;
 use crate::serve::client::ClientAddress;
 use crate::serve::connection::ReceivedBytes;
 use crate::serve::endpoint::Endpoint;
@@ -46,7 +47,7 @@ pub struct Sockets {
     /// Runs the operations.
     pub endpoint: Arc<Endpoint>,
     /// The origins whose pages may open a WebSocket, besides the server's own; `*` is every one.
-    pub allow_origins: Arc<[String]>,
+    pub origins: Origins,
     /// The WebSockets that may be open.
     pub places: Arc<Quota>,
     /// The connections that are open; a WebSocket is one.
@@ -99,7 +100,8 @@ pub async fn handle(
         let sentence = format!("Name the subprotocol {} in the header Sec-WebSocket-Protocol.", protocol::NAME);
         return refuse(MediaType::Json, &HttpRefusal::Malformed(sentence));
     };
-    if !may_open(&headers, &sockets.allow_origins) {
+    if !sockets.origins.admit(&headers) {
+        headers.get(header::ORIGIN).into_iter().for_each(|origin| sockets.origins.note(origin));
         return refuse(MediaType::Json, &HttpRefusal::ForeignOrigin);
     }
     let origin = RequestOrigin { client, request_id, caller: None };
@@ -169,41 +171,5 @@ async fn close(
             }
         };
         let _ = timeout(CLOSE_LIMIT, confirmed).await;
-    }
-}
-
-/// Whether a request comes from no page, from a page of this server, or from a page of an allowed origin.
-fn may_open(headers: &HeaderMap, allowed: &[String]) -> bool {
-    let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let Some(origin) = headers.get(header::ORIGIN) else { return true };
-    let Ok(origin) = origin.to_str() else { return false };
-    let own = origin.split_once("://").map(|(_, host)| host);
-    own.is_some() && own == text(header::HOST) || allowed.iter().any(|allowed| allowed == "*" || allowed == origin)
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use axum::http::HeaderValue;
-
-    fn from(origin: Option<&'static str>) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::HOST, HeaderValue::from_static("localhost:4000"));
-        if let Some(origin) = origin {
-            headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
-        }
-        headers
-    }
-
-    #[test]
-    fn pages_of_other_origins_may_not_open_a_socket() {
-        assert!(may_open(&from(None), &[]));
-        assert!(may_open(&from(Some("http://localhost:4000")), &[]));
-        for foreign in ["http://evil.example", "http://localhost:4001", "null", "http://localhost:4000.evil.example"] {
-            assert!(!may_open(&from(Some(foreign)), &[]), "{foreign}");
-        }
-        assert!(may_open(&from(Some("https://app.example")), &["https://app.example".into()]));
-        assert!(may_open(&from(Some("https://any.example")), &["*".into()]));
     }
 }

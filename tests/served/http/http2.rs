@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream};
-use keyfold::serve::http::host::Hosts;
+use keyfold::serve::browsers::host::Hosts;
 use keyfold::serve::listener::Stopped;
 use keyfold::serve::router::Parts;
 use keyfold::serve::settings::{RequestLimits, SharedLimits};

@@ -1,6 +1,7 @@
 //! GraphQL over HTTP: which requests arrive, which are refused, and the form of the answer.
 
 use crate::machine::{Machine, Running, parts, start};
+use keyfold::serve::browsers::origins::Origins;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -187,8 +188,9 @@ async fn health_tells_the_kind_of_trouble_only() {
 #[tokio::test]
 async fn browsers_of_other_origins_are_let_in_where_the_settings_say_so() {
     let preflight = async |origins: &[&str]| {
-        let allow_origins = origins.iter().map(|origin| origin.to_string()).collect();
-        let server = start(keyfold::serve::router::Parts { allow_origins, ..parts(Machine::default()) }).await;
+        let named: Vec<String> = origins.iter().map(|origin| origin.to_string()).collect();
+        let origins = Origins::read(&named, false).unwrap();
+        let server = start(keyfold::serve::router::Parts { origins, ..parts(Machine::default()) }).await;
         let request =
             server.client.request(Method::OPTIONS, server.url("/graphql")).header("origin", "https://app.example.com");
         let request = request

@@ -5,8 +5,9 @@ use super::backend::{Backend, Call, GROUP, is_write};
 use crate::scripted::Reply;
 use futures_util::{SinkExt, StreamExt};
 use keyfold::serve::backend::current_gateway::CurrentGateway;
+use keyfold::serve::browsers::host::Hosts;
+use keyfold::serve::browsers::origins::Origins;
 use keyfold::serve::documents::lookup::Documents;
-use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
 use keyfold::serve::settings::{RequestLimits, SharedLimits};
@@ -60,7 +61,7 @@ impl Held {
             shared: SharedLimits { max_requests: 1, ..SharedLimits::default() },
         };
         let current = Arc::new(CurrentGateway::new(backend.gateway.clone()));
-        let (console, allow_origins, hosts) = (None, Vec::new(), Hosts::All);
+        let (console, origins, hosts) = (None, Origins::default(), Hosts::All);
         let authenticator = Authenticator::off();
         let limits_of_all = limits.clone();
         let routes = router(Parts {
@@ -71,11 +72,10 @@ impl Held {
             explain: false,
             console,
             development: None,
-            allow_origins,
+            origins,
             hosts,
             telemetry: Arc::default(),
-        })
-        .unwrap();
+        });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();

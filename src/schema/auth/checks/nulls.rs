@@ -39,7 +39,12 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 );
                 let help =
                     format!("write `{name}: {instead}`; a refusal makes all of the `{}` null otherwise", object.name);
-                findings.warning(rules::KF0617, &span::from_location(definition.name.location()), message, Some(help));
+                findings.warning(
+                    rules::KF0617,
+                    &span::from_location(definition.name.location()),
+                    message,
+                    Some(help.into()),
+                );
             }
         }
     }
@@ -66,7 +71,7 @@ fn check_edges(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findin
             );
             let instead = declared.ty.clone().nullable();
             let help = format!("write `{}: {instead}`; a refusal makes all of the edge null otherwise", declared.name);
-            findings.warning(rules::KF0617, &span::from_location(declared.name.location()), message, Some(help));
+            findings.warning(rules::KF0617, &span::from_location(declared.name.location()), message, Some(help.into()));
         }
     }
 }

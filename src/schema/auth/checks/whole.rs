@@ -118,7 +118,7 @@ impl FieldCheck<'_> {
         };
         let message = format!("a rule for reads of `{coordinate}` reads {what}, so a refusal reveals its value");
         let help = format!("let it read another field, or guard all of `{}` by it", parent.name);
-        findings.error(rules::KF0615, &self.place, message, Some(help));
+        findings.error(rules::KF0615, &self.place, message, Some(help.into()));
     }
 
     /// The rules of an item that a find passes must not need that item, unless the response shows it.
@@ -130,7 +130,7 @@ impl FieldCheck<'_> {
             Via::Keys(_) | Via::AbstractType(_) => "return the items themselves",
         };
         let help = format!("give the rules of `{item}` `hide: true`, or {instead}");
-        findings.error(rules::KF0605, &self.place, message, Some(help));
+        findings.error(rules::KF0605, &self.place, message, Some(help.into()));
     }
 
     /// A rule for writes must not read what only DynamoDB knows.
@@ -142,7 +142,7 @@ impl FieldCheck<'_> {
                 self.coordinate
             );
             let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
-            findings.error(rules::KF0613, &self.place, message, Some(help));
+            findings.error(rules::KF0613, &self.place, message, Some(help.into()));
         }
     }
 
@@ -157,7 +157,7 @@ impl FieldCheck<'_> {
                     let message =
                         format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
                     let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
-                    findings.error(rules::KF0610, &self.place, message, Some(help));
+                    findings.error(rules::KF0610, &self.place, message, Some(help.into()));
                 }
                 disclosed_by_write((tables, types), parent, write)
             }
@@ -175,7 +175,7 @@ impl FieldCheck<'_> {
             let message =
                 format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");
             let help = format!("put `@auth` on `{coordinate}`: who may search by `{disclosed}`?");
-            findings.error(rules::KF0611, &self.place, message, Some(help));
+            findings.error(rules::KF0611, &self.place, message, Some(help.into()));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Precedence, loosest first: OR, AND, NOT, then comparisons, BETWEEN, IN and functions (DynamoDB developer guide,
 //! "Condition and filter expressions, operators, and functions", "Precedence in conditions").
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::condition::typing::Typing;
@@ -183,12 +184,11 @@ impl<'a> Parser<'a> {
     fn function(&mut self, name: &'a str) -> Option<Condition> {
         let span = self.place();
         if !FUNCTIONS.contains(&name) {
-            let choices = FUNCTIONS.map(str::to_owned);
-            self.typing.mistake(
-                span,
-                format!("The function `{name}` does not exist."),
-                suggest(name, choices.iter().map(String::as_str)),
-            );
+            let help = match foreign_function(name) {
+                Some(ours) => Some(Help::instead(format!("Write `{ours}`."), name, ours)),
+                None => suggest(name, FUNCTIONS),
+            };
+            self.typing.mistake(span, format!("The function `{name}` does not exist."), help);
             return None;
         }
         self.at += 1;
@@ -388,6 +388,18 @@ impl<'a> Parser<'a> {
         };
         self.typing.mistake(span, format!("Expected {what}; {found}."), None);
     }
+}
+
+/// DynamoDB's function for what other languages call so.
+fn foreign_function(name: &str) -> Option<&'static str> {
+    let functions: [(&[&str], &str); 4] = [
+        (&["like", "ilike", "includes", "matches", "match", "has", "search"], "contains"),
+        (&["exists", "is_not_null", "defined", "isset"], "attribute_exists"),
+        (&["not_exists", "missing", "is_null"], "attribute_not_exists"),
+        (&["starts_with", "startswith", "prefix", "beginswith"], "begins_with"),
+    ];
+    let lower = name.to_lowercase();
+    functions.iter().find(|(names, _)| names.contains(&lower.as_str())).map(|(_, ours)| *ours)
 }
 
 /// Whether a word cannot be a field's name at the beginning of a path.

@@ -1,5 +1,6 @@
 //! The paths of a condition: `name`, `address.city`, `foods[0].name` in; out, stored names, list positions and a type.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::parser::{Parser, is_keyword};
 use crate::schema::expression::lexer::Token;
@@ -62,7 +63,10 @@ impl<'a> Parser<'a> {
             Ok(resolved) => resolved,
             Err((position, choices)) => {
                 let (name, span) = steps.get(position).map_or(("", whole), |(name, span, _)| (*name, span.clone()));
-                let help = self.names.help(fields.get(..=position).unwrap_or_default());
+                let is_argument = steps.len() == 1 && self.names.argument(name).is_ok();
+                let argument = is_argument
+                    .then(|| Help::instead(format!("The argument is written `:{name}`."), name, format!(":{name}")));
+                let help = argument.or_else(|| self.names.help(fields.get(..=position).unwrap_or_default()));
                 self.typing.mistake(
                     span,
                     format!("The field `{name}` does not exist."),
@@ -83,7 +87,7 @@ impl<'a> Parser<'a> {
                     _ => misplaced(name, is_list && !matches!(here, ValueType::Set(_)), positions.len(), last),
                 }
             {
-                self.typing.mistake(span.clone(), message, help);
+                self.typing.mistake(span.clone(), message, help.map(Help::from));
                 return TermKind::Unknown;
             }
             segments.extend(stored.get(position).cloned().map(Segment::Attribute));

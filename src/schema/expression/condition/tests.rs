@@ -254,7 +254,7 @@ fn mistakes_are_reported_with_their_places() {
         assert!(found.first().is_some_and(|(at, message)| *at == place && message == sentence), "{text}: {found:#?}");
     }
     assert_eq!(mistakes(&format!("count IN ({}1)", "1, ".repeat(100))).len(), 1);
-    let help = |text| Condition::parse(text, &Favorites).unwrap_err().remove(0).help.unwrap();
+    let help = |text| Condition::parse(text, &Favorites).unwrap_err().remove(0).help.unwrap().text;
     assert!(help("titel = 'a'") == "did you mean `title`?");
     assert_eq!(help("title = :words"), "To compare with each value of a list, use IN: `title IN (:words)`.");
     assert_eq!(help("foods.name = 'x'"), "Name one element by its position: `foods[0]`.");

@@ -3,6 +3,7 @@
 //! The subject of a comparison is its first field or `size`; without one, its first argument. The other values take the
 //! subject's type: beside a DateTime, a text is an instant; beside an enum, it is one of the enum's values.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::names::ConditionMistake;
@@ -30,7 +31,7 @@ pub struct Typing<'t> {
 
 impl Typing<'_> {
     /// Reports a mistake.
-    pub fn mistake(&mut self, span: Range<usize>, message: String, help: Option<String>) {
+    pub fn mistake(&mut self, span: Range<usize>, message: String, help: Option<Help>) {
         self.mistakes.push(ConditionMistake { span, message, help });
     }
 
@@ -123,7 +124,7 @@ impl Typing<'_> {
                 self.mistake(
                     operand.span,
                     "The second argument of attribute_type must be a DynamoDB type.".to_owned(),
-                    Some(help),
+                    Some(help.into()),
                 );
                 None
             }
@@ -174,11 +175,7 @@ impl Typing<'_> {
                 if *form == Form::Text && matches!(*kind, ValueType::Float | ValueType::Decimal) =>
             {
                 let message = format!("`{name}` is a number that is kept as text, so 1.5 and 1.50 would differ.");
-                self.mistake(
-                    span_of(terms),
-                    message,
-                    Some("Compare an Int, or a number that is kept as one.".to_owned()),
-                );
+                self.mistake(span_of(terms), message, Some("Compare an Int, or a number that is kept as one.".into()));
                 None
             }
             Some(subject) => Some(subject),
@@ -207,7 +204,7 @@ impl Typing<'_> {
             }
             _ => return Some(()),
         };
-        self.mistake(span_of(terms), message, Some("Compare with =, <> or IN.".to_owned()));
+        self.mistake(span_of(terms), message, Some("Compare with =, <> or IN.".into()));
         None
     }
 
@@ -255,7 +252,11 @@ impl Typing<'_> {
             }
             TermKind::Claim(claim) => {
                 let message = format!("`{claim}` is compared with `{}`, which is not a single value.", subject.name);
-                self.mistake(span, message, Some(format!("For a list, write `contains({}, {claim})`.", subject.name)));
+                self.mistake(
+                    span,
+                    message,
+                    Some(format!("For a list, write `contains({}, {claim})`.", subject.name).into()),
+                );
                 None
             }
             TermKind::Now if subject.kind.as_aws().is_some_and(AwsScalar::takes_now) && !subject.list => {
@@ -284,7 +285,7 @@ impl Typing<'_> {
         let (one, other) = (type_name(kind, list), subject.type_name());
         let message = format!("`{name}` is {one} and cannot be compared with `{}`, which is {other}.", subject.name);
         let help = (list && !subject.list)
-            .then(|| format!("To compare with each value of a list, use IN: `{} IN ({name})`.", subject.name));
+            .then(|| format!("To compare with each value of a list, use IN: `{} IN ({name})`.", subject.name).into());
         self.mistake(span, message, help);
         false
     }
@@ -295,7 +296,7 @@ impl Typing<'_> {
         match literal_value(literal, written, subject) {
             Ok((value, kind)) => Some(Operand::Literal(value, ArgumentType(kind))),
             Err((message, help)) => {
-                self.mistake(span, message, help);
+                self.mistake(span, message, help.map(Help::from));
                 None
             }
         }

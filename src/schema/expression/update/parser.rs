@@ -1,6 +1,7 @@
 //! The grammar of updates: tokens in, an update out. A mistake costs only its own action: parsing continues after the
 //! next comma, or at the next clause.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::parser::Parser;
 use crate::schema::expression::lexer::{CLAUSES, Token, tokens_of_update};
@@ -45,16 +46,14 @@ impl<'a> Reader<'a> {
         let mut seen: Vec<&str> = Vec::new();
         loop {
             let place = self.parser.place();
-            let Some(clause) = self.clause() else {
-                return self.parser.expected("SET, REMOVE, ADD or DELETE");
-            };
+            let Some(clause) = self.clause() else { return self.no_clause(seen.is_empty()) };
             self.parser.at += 1;
             if seen.contains(&clause) {
                 let message = format!("`{clause}` occurs twice.");
                 self.parser.typing.mistake(
                     place,
                     message,
-                    Some("Write it once, and separate its actions with commas.".to_owned()),
+                    Some("Write it once, and separate its actions with commas.".into()),
                 );
             }
             seen.push(clause);
@@ -80,6 +79,39 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+    }
+
+    /// Reports that an action has no clause. An assignment is meant as one of SET.
+    fn no_clause(&mut self, is_first: bool) {
+        let assigns = self.parser.peek(1) == Some(&Token::Comparator(Comparator::Equal));
+        let place = self.parser.place();
+        match self.parser.typing.text.get(place.clone()).filter(|_| is_first && assigns) {
+            Some(field) => {
+                let help = Help::instead(format!("Write `SET {field} = …`."), field, format!("SET {field}"));
+                self.parser.typing.mistake(
+                    place,
+                    "An expression begins with SET, REMOVE, ADD or DELETE.".into(),
+                    Some(help),
+                );
+            }
+            None => self.parser.expected("SET, REMOVE, ADD or DELETE"),
+        }
+    }
+
+    /// Reports `points += :n`, which other languages have.
+    fn compound(&mut self, field: &str) -> Option<()> {
+        let sign = match (self.parser.peek(0), self.parser.peek(1)) {
+            (Some(Token::Mark(sign @ ('+' | '-'))), Some(Token::Comparator(Comparator::Equal))) => *sign,
+            _ => return Some(()),
+        };
+        let start = self.parser.place().start;
+        self.parser.at += 1;
+        let place = start..self.parser.place().end;
+        let written = self.parser.typing.text.get(place.clone()).unwrap_or_default();
+        let right = format!("= {field} {sign}");
+        let help = Help::instead(format!("Write `{field} {right} …`."), written, right);
+        self.parser.typing.mistake(place, format!("An expression does not know `{sign}=`."), Some(help));
+        None
     }
 
     /// The clause that begins at the next token.
@@ -110,6 +142,7 @@ impl<'a> Reader<'a> {
         let keys_only = self.names.keys_only(&target.field);
         let change = match clause {
             "SET" => {
+                self.compound(&target.field)?;
                 if self.parser.peek(0) != Some(&Token::Comparator(Comparator::Equal)) {
                     self.parser.expected("`=` and a value");
                     return None;
@@ -302,8 +335,7 @@ impl<'a> Reader<'a> {
             if !target.list || matches!(target.kind, ValueType::Set(_) | ValueType::Map(_)) {
                 let is = if matches!(target.kind, ValueType::Map(_)) { "stored as a map" } else { "not a list" };
                 let message = format!("list_append returns a list, but `{}` is {is}.", target.field);
-                let help =
-                    matches!(target.kind, ValueType::Set(_)).then(|| "Add elements to a set with ADD.".to_owned());
+                let help = matches!(target.kind, ValueType::Set(_)).then(|| "Add elements to a set with ADD.".into());
                 self.parser.typing.mistake(span, message, help);
                 return None;
             }

@@ -1,6 +1,7 @@
 //! The types of updates: values and their targets in; out, typed operands, or why a value cannot be written to its
 //! target.
 
+use crate::schema::diagnostics::help::Help;
 use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::operand::{ArgumentType, Operand};
 use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric, type_name};
@@ -94,7 +95,7 @@ impl Reader<'_> {
                 .refuse(span.clone(), format!("{written} is not {}, but `{}` is.", target.type_name(), target.field)),
             Err((message, help)) => {
                 let message = message.replace("cannot be compared with", "cannot be written to");
-                self.parser.typing.mistake(span, message, help);
+                self.parser.typing.mistake(span, message, help.map(Help::from));
                 None
             }
         }
@@ -124,7 +125,7 @@ impl Reader<'_> {
         let ValueType::Set(element) = &target.kind else {
             let message = format!("DELETE is for sets, but `{}` is {}.", target.field, target.type_name());
             let help = "To remove a field, use REMOVE.".to_owned();
-            self.parser.typing.mistake(target.span.clone(), message, Some(help));
+            self.parser.typing.mistake(target.span.clone(), message, Some(help.into()));
             return None;
         };
         self.top_level(target, "DELETE")?;

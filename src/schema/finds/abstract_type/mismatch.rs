@@ -85,7 +85,7 @@ pub fn report(asked: &AbstractFind, members: &[Member], (why, order): (&Mismatch
         }
     };
     let keys: Vec<String> = members.iter().map(keys_of).collect();
-    findings.error(code, &place, message, Some(keys.join("; ")));
+    findings.error(code, &place, message, Some(keys.join("; ").into()));
 }
 
 /// The key templates of a member, so that the author sees what differs.

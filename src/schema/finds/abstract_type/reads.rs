@@ -248,7 +248,7 @@ fn check_several(asked: &AbstractFind, first: &Member, paths: &[AccessPath], fin
     if !single::is_plural(wanted) || listed || !paths.iter().all(whole) {
         return Some(());
     }
-    let in_key = |field: &str| paths.iter().any(|path| path.bindings.contains_key(field));
+    let in_key: Vec<&str> = paths.iter().flat_map(|path| path.bindings.keys().map(String::as_str)).collect();
     single::refuse(wanted, &first.prepared.bindings, &in_key, findings);
     None
 }

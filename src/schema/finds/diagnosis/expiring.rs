@@ -29,7 +29,7 @@ pub fn check<'p>(
         wanted.coordinate()
     );
     let help = format!("include `{attribute}` in the index's projection");
-    findings.warning(rules::KF0444, &wanted.directive.span, message, Some(help));
+    findings.warning(rules::KF0444, &wanted.directive.span, message, Some(help.into()));
     true
 }
 
@@ -44,5 +44,5 @@ pub fn refuse(wanted: &FindContext, index: Option<usize>, findings: &mut Finding
         _ => "find a list",
     };
     let help = format!("include `{attribute}` in the index's projection, or {instead}");
-    findings.error(rules::KF0443, &wanted.directive.span, message, Some(help));
+    findings.error(rules::KF0443, &wanted.directive.span, message, Some(help.into()));
 }

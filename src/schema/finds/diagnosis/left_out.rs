@@ -45,7 +45,12 @@ pub fn report(given: &PathInputs, miss: &Miss, findings: &mut Findings) -> Optio
         ),
         None => "add an index that has them all, or use `filter:`".to_owned(),
     };
-    findings.error(rules::KF0431, &wanted.directive.span, message, Some(format!("{}; {advice}", paths.join("; "))));
+    findings.error(
+        rules::KF0431,
+        &wanted.directive.span,
+        message,
+        Some(format!("{}; {advice}", paths.join("; ")).into()),
+    );
     Some(())
 }
 

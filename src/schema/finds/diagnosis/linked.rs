@@ -2,6 +2,7 @@
 //! item that the page is of where `through:` leads on from there to the nodes. Must not choose paths.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
@@ -65,10 +66,16 @@ pub fn check(
     findings: &mut Findings,
 ) -> bool {
     let mut sound = true;
+    let beside: Vec<&str> = fields_of_edge(draft, field).map(|(_, field)| field.name.as_str()).collect();
     for (edge, declared) in fields_of_edge(draft, field) {
         let link = through.and_then(|through| link_of(draft, parent, through));
         let refusal = match link.as_deref().and_then(|link| Some((link, draft.records.get(link)?))) {
-            Some(link) => refuse_field(&format!("{parent}.{}", field.name), (edge, declared), link),
+            Some(link) => {
+                let refusal = refuse_field(&format!("{parent}.{}", field.name), (edge, declared), link);
+                // A field that the edge has already is not what is meant.
+                let names = link.1.keys().map(String::as_str).filter(|name| !beside.contains(name));
+                refusal.map(|(message, help)| (message, help.or_else(|| suggest(&declared.name, names))))
+            }
             None => Some((
                 format!(
                     "`{edge}.{}` is of no link: `{parent}.{}` follows no link to its items",
@@ -76,7 +83,7 @@ pub fn check(
                 ),
                 Some(
                     "an edge has `node` and `cursor: String!`; one of a `through:` also has fields of the link, such as of a membership between users and groups. Leave the field out, or put it on the item"
-                        .to_owned(),
+                        .into(),
                 ),
             )),
         };
@@ -88,24 +95,24 @@ pub fn check(
     sound
 }
 
-/// Why a field of an edge is no field of the link, and what would be.
+/// Why a field of an edge is no field of the link, and what would be, unless the name is wrong.
 fn refuse_field(
     find: &str,
     (edge, field): (&str, &FieldDefinition),
     (link, record): (&str, &StoredFields),
-) -> Option<(String, Option<String>)> {
+) -> Option<(String, Option<Help>)> {
     let name = field.name.as_str();
     let Some(stored) = record.get(name) else {
         let message = format!("`{edge}.{name}` is no stored field of `{link}`, the link that `{find}` follows");
-        return Some((message, suggest(name, record.keys().map(String::as_str))));
+        return Some((message, None));
     };
     if !field.arguments.is_empty() {
         let message = format!("`{edge}.{name}` is stored in `{link}`, so it has no arguments");
-        return Some((message, Some("leave them out".to_owned())));
+        return Some((message, Some("leave them out".into())));
     }
     if !stored.ty.is_assignable_to(&field.ty) {
         let message = format!("`{edge}.{name}` is of the type `{}`, but `{link}.{name}` is `{}`", field.ty, stored.ty);
-        return Some((message, Some(format!("write `{name}: {}`", stored.ty))));
+        return Some((message, Some(format!("write `{name}: {}`", stored.ty).into())));
     }
     None
 }

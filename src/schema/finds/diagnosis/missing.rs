@@ -2,6 +2,7 @@
 //! paths.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
@@ -10,10 +11,13 @@ use crate::schema::finds::best::{Miss, PathInputs, best, best_candidate};
 use crate::schema::finds::candidates::{Candidate, tells_expiry};
 use crate::schema::finds::diagnosis::sorted::unsorted;
 use crate::schema::finds::diagnosis::{expiring, left_out};
+use crate::schema::finds::scope::prefixed;
 use crate::schema::finds::wanted::{FindContext, Need};
 use crate::schema::model::find::Returns;
-use crate::schema::table::KeyAttribute;
+use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::Template;
+use crate::schema::types::draft::Kind;
+use crate::schema::types::values;
 
 /// Says what is missing: an order, an attribute for the filter, a key, or a key for some combinations.
 pub fn report(given: &PathInputs, optional: &[String], misses: &[Miss], findings: &mut Findings) {
@@ -65,7 +69,11 @@ fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
         wanted.target.item,
         wanted.coordinate()
     );
-    let help = unsorted(given.wanted, field).unwrap_or_else(|| keys_of(given.wanted));
+    let help = unsorted(given.wanted, field).unwrap_or_else(|| {
+        let sorted =
+            format!("{}; a sort key with `{{{field}}}` after what is bound sorts by it", keys_of(given.wanted));
+        sorted.into()
+    });
     findings.error(rules::KF0413, &miss.order.span, message, Some(help));
 }
 
@@ -84,7 +92,7 @@ pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mu
     };
     let help =
         format!("include {} in the index's projection, or {instead} leaves out items of other types", list(&constants));
-    findings.error(rules::KF0430, &wanted.directive.span, message, Some(help));
+    findings.error(rules::KF0430, &wanted.directive.span, message, Some(help.into()));
 }
 
 /// Reports that items that are meant may stand under another alternative than the one that is read.
@@ -104,7 +112,7 @@ fn alternatives(wanted: &FindContext, candidate: &Candidate, findings: &mut Find
         "bind all fields of the alternative that is meant, or read by another key or index; {}",
         keys_of(wanted)
     );
-    findings.error(rules::KF0440, &wanted.directive.span, message, Some(help));
+    findings.error(rules::KF0440, &wanted.directive.span, message, Some(help.into()));
 }
 
 fn not_projected(given: &PathInputs, unfiltered: &PathInputs, miss: &Miss, findings: &mut Findings) {
@@ -172,7 +180,76 @@ fn no_key(given: &PathInputs, findings: &mut Findings) {
     });
     let place = argument
         .map_or_else(|| wanted.directive.span.clone(), |argument| span::from_location(argument.name.location()));
-    findings.error(rules::KF0414, &place, message, Some(format!("{}{}", id_help(given), keys_of(given.wanted))));
+    let mut own = wanted.table.primary_key().filter_map(|key| wanted.keys.keys.get(&key.name)).flatten();
+    let is_constant = own.all(|template| template.fields().is_empty());
+    let remedy = match (strange.as_slice(), asked.is_empty()) {
+        ([field, ..], _) if is_constant => format!("; name the field in the type's key: `…#{{{field}}}`"),
+        ([field, ..], _) => index_help(wanted, field),
+        ([], true) => unbound_help(wanted),
+        ([], false) => String::new(),
+    };
+    let other = type_help(wanted).or_else(|| swapped(wanted)).unwrap_or_else(|| id_help(given));
+    let help = format!("{other}{}{remedy}", keys_of(given.wanted));
+    findings.error(rules::KF0414, &place, message, Some(help.into()));
+}
+
+/// A field of the parent that would bind a key by its name, but is of another type.
+fn type_help(wanted: &FindContext) -> Option<String> {
+    let (item, parent) = (&wanted.target.item, wanted.parent);
+    wanted.record.iter().filter(|(name, _)| wanted.in_keys(name)).find_map(|(name, declared)| {
+        let names = |own: &&String| *own == name || prefixed(parent, own) == *name;
+        let (own, other) = wanted
+            .parent_record?
+            .iter()
+            .find(|(own, _)| names(own) && own.as_str() != "id")
+            .or_else(|| wanted.parent_record?.iter().find(|(own, _)| prefixed(parent, own) == *name))?;
+        (!values::fits(&other.value, &declared.value)).then(|| {
+            format!(
+                "`{parent}.{own}` of type `{}` cannot bind `{item}.{name}` of type `{}`: give both one type; ",
+                other.ty, declared.ty
+            )
+        })
+    })
+}
+
+/// A table whose keys have each other's usual names.
+fn swapped(wanted: &FindContext) -> Option<String> {
+    let mut keys = wanted.table.primary_key();
+    let (partition, sort) = (keys.next()?, keys.next()?);
+    let ends = |key: &KeyAttribute, end: &str| key.name.to_lowercase().ends_with(end);
+    (ends(partition, "sk") && ends(sort, "pk")).then(|| {
+        format!("the partition key is `{}` and the sort key `{}`: are they swapped?; ", partition.name, sort.name)
+    })
+}
+
+/// How to find by a field that is in no key: an index of its own attribute needs no template.
+fn index_help(wanted: &FindContext, field: &str) -> String {
+    let Some(declared) = wanted.record.get(field).filter(|declared| !declared.ty.is_list()) else {
+        return String::new();
+    };
+    let kind = match values::stored_key_type(&declared.value) {
+        Some(KeyType::S) => "",
+        Some(KeyType::N) => ", partitionKeyType: N",
+        _ => return String::new(),
+    };
+    let mut name = format!("by{field}");
+    name.get_mut(2..3).into_iter().for_each(str::make_ascii_uppercase);
+    let attribute = &declared.attribute;
+    format!(
+        "; to find by `{field}`, add an index to `@table`: `indexes: [{{ name: \"{name}\", partitionKey: \"{attribute}\"{kind} }}]`"
+    )
+}
+
+/// How to find items of which nothing is bound: by arguments for the fields of the table's partition key, or by a scan.
+fn unbound_help(wanted: &FindContext) -> String {
+    let partition = wanted.table.primary_key().next().and_then(|key| wanted.keys.keys.get(&key.name)?.first());
+    let fields = partition.map(Template::fields).unwrap_or_default();
+    let arguments = fields.iter().filter_map(|field| Some(format!("{field}: {}", wanted.record.get(*field)?.ty)));
+    let arguments = arguments.collect::<Vec<_>>().join(", ");
+    if !matches!(wanted.draft.kind(wanted.parent), Some(Kind::Root(_))) || arguments.is_empty() {
+        return String::new();
+    }
+    format!("; add an argument, `{}({arguments})`, or read the whole table: `@find(scan: true)`", wanted.field.name)
 }
 
 /// How to bind the target's `id` to the parent's, if two types share one id.
@@ -207,13 +284,20 @@ fn no_combination(given: &PathInputs, optional: &[String], whens: &[&Vec<String>
                 wanted.target.item,
                 wanted.coordinate()
             );
-            (place, message, format!("make `{name}` non-null; {}", keys_of(given.wanted)))
+            let help = format!("make `{name}` non-null; {}", keys_of(given.wanted));
+            let end = wanted.argument(name).map(|argument| span::from_type(&argument.ty).end);
+            let is_plain = wanted.argument(name).is_some_and(|argument| argument.ty.is_named());
+            let help = match end.filter(|_| is_plain) {
+                Some(end) => Help::edit(help, end..end, "!"),
+                None => Help::from(help),
+            };
+            (place, message, help)
         }
         None => {
             let first = whens.first().map(|when| describe(when)).unwrap_or_default();
             let message =
                 format!("no key or index of `{}` serves `{}` {first}", wanted.target.item, wanted.coordinate());
-            (wanted.directive.span.clone(), message, keys_of(given.wanted))
+            (wanted.directive.span.clone(), message, keys_of(given.wanted).into())
         }
     };
     findings.error(rules::KF0415, &place, message, Some(help));
@@ -246,7 +330,11 @@ pub fn keys_of(wanted: &FindContext) -> String {
             let by = keys.partition.iter().map(|key| fields(&key.name)).collect::<Option<Vec<_>>>()?;
             let then = keys.sort.iter().map(|key| fields(&key.name)).collect::<Option<Vec<_>>>()?;
             let steps = std::iter::once(by.join(", ")).chain(then.into_iter().take_while(|then| then != "nothing"));
-            Some(format!("{name} needs {}", steps.collect::<Vec<_>>().join(", then ")))
+            let steps = steps.collect::<Vec<_>>().join(", then ");
+            match steps == "nothing" {
+                true => Some(format!("{name} has one key for all, without a field")),
+                false => Some(format!("{name} needs {steps}")),
+            }
         })
         .collect();
     described.join("; ")

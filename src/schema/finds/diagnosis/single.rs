@@ -12,6 +12,7 @@ use crate::schema::finds::diagnosis::left_out::said;
 use crate::schema::finds::paging::is_paging;
 use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::model::find::{Access, AccessPath, Returns};
+use crate::schema::model::source::Source;
 use crate::schema::table::KeyAttribute;
 
 /// Whether the list can hold several items; a finding if not.
@@ -22,7 +23,7 @@ pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], fi
     }
     let key = wanted.table.primary_key().filter_map(|key| wanted.keys.keys.get(&key.name)).flatten();
     let fields: Vec<&str> = key.flat_map(|template| template.fields()).collect();
-    refuse(wanted, bindings, &|field| fields.contains(&field), findings);
+    refuse(wanted, bindings, &fields, findings);
     false
 }
 
@@ -55,20 +56,34 @@ pub fn check_order(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPat
 }
 
 /// Reports that a list can hold only one item, because these fields bind its whole key.
-pub fn refuse(wanted: &FindContext, bindings: &Bindings, in_key: &dyn Fn(&str) -> bool, findings: &mut Findings) {
+/// The fields are in the order of the key.
+pub fn refuse(wanted: &FindContext, bindings: &Bindings, in_key: &[&str], findings: &mut Findings) {
     let item = &wanted.target.item;
-    let bound: Vec<(&String, &Binding)> = bindings.equal.iter().filter(|(field, _)| in_key(field)).collect();
+    let place = |field: &str| in_key.iter().position(|known| *known == field);
+    let mut bound: Vec<(&String, &Binding)> =
+        bindings.equal.iter().filter(|(field, _)| place(field).is_some()).collect();
+    bound.sort_by_key(|(field, _)| place(field));
     let said: Vec<String> = bound.iter().map(|(field, bound)| said(wanted, field, bound)).collect();
     let message = format!(
         "`{}` is a list, but its bindings give the whole key of one `{item}`: {}",
         wanted.coordinate(),
         said.join(", ")
     );
-    let by_name = bound.iter().find(|(_, bound)| bound.need != Need::Always);
+    // What stands first in the key selects the partition, so the last one is most likely too much.
+    let by_name = bound.iter().rev().find(|(_, bound)| bound.need != Need::Always);
     let less = by_name
         .map(|(field, _)| format!(", or bind less: `where: {{ {field}: null }}` if `{field}` should not be bound"));
-    let help = format!("return one `{item}`, or take a list as an argument{}", less.unwrap_or_default());
-    findings.error(rules::KF0432, &wanted.directive.span, message, Some(help));
+    let given = bound.iter().rev().find_map(|(_, bound)| match &bound.source {
+        Source::Argument(name) => wanted.argument(name),
+        _ => None,
+    });
+    let listed = given.map(|argument| format!(": `{}: [{}!]!`", argument.name, argument.ty.inner_named_type()));
+    let help = format!(
+        "return one `{item}`, or take a list as an argument{}{}",
+        listed.unwrap_or_default(),
+        less.unwrap_or_default()
+    );
+    findings.error(rules::KF0432, &wanted.directive.span, message, Some(help.into()));
 }
 
 /// Whether a list or a page is wanted.

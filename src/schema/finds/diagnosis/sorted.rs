@@ -7,6 +7,7 @@
 //! unless a `@constraint` says more.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::wanted::FindContext;
@@ -36,7 +37,7 @@ pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &
     if !matches!(declared.value, ValueType::Enum(_)) {
         help.push_str(&format!("; or exclude such characters from `{field}`, or give it one length: {ONE_LENGTH}"));
     }
-    findings.warning(rules::KF0433, &order.span, message, Some(help));
+    findings.warning(rules::KF0433, &order.span, message, Some(help.into()));
 }
 
 /// The first character of the literal that follows the field, if items come sorted by the field.
@@ -92,7 +93,7 @@ fn lowest_of(pattern: &Hir) -> Option<char> {
 }
 
 /// Why the keys that have a field do not sort as its values do: the form in which one has it, or that it has none.
-pub fn unsorted(wanted: &FindContext, field: &str) -> Option<String> {
+pub fn unsorted(wanted: &FindContext, field: &str) -> Option<Help> {
     let scalar = wanted.record.get(field).and_then(|declared| declared.value.as_aws());
     if let Some(scalar) = scalar.filter(|scalar| !scalar.sorts()) {
         let name = scalar.name();
@@ -101,10 +102,12 @@ pub fn unsorted(wanted: &FindContext, field: &str) -> Option<String> {
             AwsScalar::Date => "; say its form: `@attribute(form: \"%Y-%m-%d\")`",
             _ => "",
         };
-        return Some(format!("a key has the {name} as it was given, which does not sort as its values do{remedy}"));
+        return Some(
+            format!("a key has the {name} as it was given, which does not sort as its values do{remedy}").into(),
+        );
     }
     let form = wanted.keys.placeholders_of(field).filter_map(ValueType::time_form).find(|form| !form.sorts())?;
-    Some(format!("a key has it as `{}`, which does not sort as its values do", form.text()))
+    Some(format!("a key has it as `{}`, which does not sort as its values do", form.text()).into())
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ impl IgnoredParts {
                 format!("write {open} to find all of them; {bound} finds at most one `{item}`, so return one with it")
             }
         };
-        findings.error(rules::KF0436, &wanted.directive.span, message, Some(help));
+        findings.error(rules::KF0436, &wanted.directive.span, message, Some(help.into()));
     }
 }
 
@@ -187,5 +187,5 @@ pub fn report_tie<'w>(
         None => index,
         Some(field) => format!("leave a name out, as `where: {{ {field}: null }}` does, or {index}"),
     };
-    findings.error(rules::KF0437, &wanted.directive.span, message, Some(help));
+    findings.error(rules::KF0437, &wanted.directive.span, message, Some(help.into()));
 }

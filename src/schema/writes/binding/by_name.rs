@@ -18,7 +18,9 @@
 //! An argument that is null at run time binds nothing, but it still hides the items in scope (5 and 6).
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::scope::prefixed;
@@ -122,7 +124,7 @@ pub fn report_other_id(
         id.name,
         prefixed(owner, "id")
     );
-    findings.error(rules::KF0721, span, message, Some(help));
+    findings.error(rules::KF0721, span, message, Some(help.into()));
 }
 
 /// Binds the argument if the field can hold its values; `Err` if not.
@@ -149,12 +151,28 @@ fn checked(
             input.name, input.ty, declared.ty
         );
         let is_element = depth == wanted + 1 && writing.list.is_none();
-        let help = is_element.then(|| format!("`each: \"{0}\"` does this for each element of `{0}`", input.name));
+        let help = match is_element {
+            true => Some(format!("`each: \"{0}\"` does this for each element of `{0}`", input.name).into()),
+            false => right_type(input, declared, depth == wanted),
+        };
         findings.error(rules::KF0704, &input.span, message, help);
         return Err(());
     }
     let source = Source::Argument(input.name.clone());
     Ok(FieldBinding { source, arguments: vec![input.name.clone()], nullable: input.nullable, span: input.span.clone() })
+}
+
+/// The type that an argument or an input field needs for a stored field. An embedded object needs an input object, of
+/// which the reason says what is wrong.
+fn right_type(input: &Input, declared: &Declared, is_as_deep: bool) -> Option<Help> {
+    let right = declared.ty.inner_named_type();
+    if matches!(declared.value, ValueType::Embedded(_) | ValueType::Map(_)) {
+        return Some(format!("give it an input type with the fields of `{right}`").into());
+    }
+    let wanted = declared.ty.clone().nullable();
+    let wanted = if input.ty.is_non_null() { wanted.non_null() } else { wanted };
+    let help = format!("make it `{wanted}`");
+    Some(if is_as_deep { Help::edit(help, span::from_type(input.ty), right.as_str()) } else { help.into() })
 }
 
 /// Binds by an item in scope whose type is in the field's name (rule 5); `Err` on a mistake.
@@ -207,7 +225,7 @@ fn one_of(
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let message = format!("`{}.{}` could come from any of {}", wish.owner, wish.name, list(&names));
             let help = format!("choose one in `{}:`", acting.directive.clause());
-            findings.error(rules::KF0713, span, message, Some(help));
+            findings.error(rules::KF0713, span, message, Some(help.into()));
             Err(())
         }
     }

@@ -3,6 +3,7 @@
 
 use super::entry::{ClausePart, split};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::{self, At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
@@ -92,7 +93,7 @@ impl CallReading<'_> {
             let message =
                 format!("`undo:` needs `@idempotent` on `{}`, whose record says so first", writing.coordinate());
             let help = "add `@idempotent(key: \"{key}\")` and an argument `key: ID!`";
-            findings.error(rules::KF1105, &undo.span, message, Some(help.to_owned()));
+            findings.error(rules::KF1105, &undo.span, message, Some(help.into()));
             return None;
         }
         let inputs = self.inputs(before, findings)?;
@@ -100,8 +101,8 @@ impl CallReading<'_> {
         Some(MutationCall { service, name, inputs, returns, key, undo: undo.map(|undo| undo.value), condition })
     }
 
-    fn refuse<T>(&self, place: &Span, message: String, help: Option<&str>, findings: &mut Findings) -> Option<T> {
-        findings.error(rules::KF1105, place, message, help.map(str::to_owned));
+    fn refuse<T>(&self, place: &Span, message: String, help: Option<Help>, findings: &mut Findings) -> Option<T> {
+        findings.error(rules::KF1105, place, message, help);
         None
     }
 
@@ -118,7 +119,7 @@ impl CallReading<'_> {
             () => return Some(name),
         };
         let message = format!("`{name}` is {what}, so it cannot name the result of this call");
-        self.refuse(&span, message, Some("give it another name: `as: charge`"), findings)
+        self.refuse(&span, message, Some("give it another name: `as: charge`".into()), findings)
     }
 
     /// The type of its result; the outer `None` is a mistake.
@@ -132,8 +133,8 @@ impl CallReading<'_> {
         let inputs =
             inputs.filter_map(|ty| ty.is_input_object().then(|| ty.name().as_str())).filter(|name| !is_own(name));
         let help = suggest(&of.value, inputs);
-        let help = help.unwrap_or_else(|| format!("declare it: `input {} {{ id: ID! }}`", of.value));
-        self.refuse(&of.span, format!("`{}` is no input type", of.value), Some(&help), findings)
+        let help = help.unwrap_or_else(|| format!("declare it: `input {} {{ id: ID! }}`", of.value).into());
+        self.refuse(&of.span, format!("`{}` is no input type", of.value), Some(help), findings)
     }
 
     /// What makes its key, if `@idempotent` does not; the outer `None` is a mistake.
@@ -148,11 +149,11 @@ impl CallReading<'_> {
                 self.writing.coordinate()
             );
             let help = "add `@idempotent(key: \"{key}\")` and an argument `key: ID!`";
-            return self.refuse(&named(self.directive), message, Some(help), findings);
+            return self.refuse(&named(self.directive), message, Some(help.into()), findings);
         };
         if is_known {
             let message = "the key of the call follows from that of `@idempotent`".to_owned();
-            return self.refuse(&written.span, message, Some("leave `key:` out"), findings);
+            return self.refuse(&written.span, message, Some("leave `key:` out".into()), findings);
         }
         let source = self.source(&written, &[], findings)?;
         let is_never_null = |leaf: &&Source| match leaf {
@@ -164,7 +165,7 @@ impl CallReading<'_> {
         };
         if source.leaves().is_empty() || !source.leaves().iter().all(is_never_null) {
             let message = format!("the key `{}` must be made of arguments that are never null", written.value);
-            return self.refuse(&written.span, message, Some("write `key: \"{orderId}\"`"), findings);
+            return self.refuse(&written.span, message, Some("write `key: \"{orderId}\"`".into()), findings);
         }
         Some(Some(source))
     }
@@ -177,7 +178,7 @@ impl CallReading<'_> {
             return self.refuse(
                 &place,
                 "`set:` is an object of what the service gets".to_owned(),
-                Some(help),
+                Some(help.into()),
                 findings,
             );
         }
@@ -193,7 +194,7 @@ impl CallReading<'_> {
                     None => {
                         let message = format!("the value of `{}` must be a single value or a text", name.value);
                         let place = span::from_location(written.location());
-                        return self.refuse(&place, message, Some("write `\"{argument}\"`"), findings);
+                        return self.refuse(&place, message, Some("write `\"{argument}\"`".into()), findings);
                     }
                 },
             };
@@ -308,7 +309,7 @@ pub fn check_targets(writing: &Writing, (finds, actions): (&[WriteFind], &[Actio
     let message = format!("`{by_result}` would find an item, but items are found before the calls are made");
     let calls = writing.field.directives.get("call").map(|directive| place(directive, "as")).unwrap_or_default();
     let help = "use results in `set:`, in `if:` and in expressions of actions".to_owned();
-    findings.error(rules::KF1105, &calls, message, Some(help));
+    findings.error(rules::KF1105, &calls, message, Some(help.into()));
     false
 }
 

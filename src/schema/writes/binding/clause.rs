@@ -3,6 +3,7 @@
 use super::entry::{ClauseEntry, ClausePart, SaidValue, split};
 use super::number::{self, assigned_as};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
@@ -34,7 +35,7 @@ pub fn read_clause(
     let clause = written.name;
     if let Some(place) = &written.malformed {
         let help = format!("write `{clause}: {{ userId: \"{{id}}\" }}`");
-        findings.error(rules::KF0702, place, format!("`{clause}:` is an object that binds fields"), Some(help));
+        findings.error(rules::KF0702, place, format!("`{clause}:` is an object that binds fields"), Some(help.into()));
         sound = false;
     }
     for (field, written) in &written.bindings {
@@ -89,7 +90,7 @@ impl ClauseEntry<'_> {
                  to leave the field unbound"
             );
             let message = format!("the value of `{}` must be {what}", self.field.value);
-            findings.error(rules::KF0702, &place, message, Some(help));
+            findings.error(rules::KF0702, &place, message, Some(help.into()));
             return None;
         };
         if written.as_str().is_some() && !matches!(self.declared.value, ValueType::Enum(_)) {
@@ -147,7 +148,7 @@ impl ClauseEntry<'_> {
     }
 
     /// How to write an item for each element of a list, if a name is that of an element's field.
-    fn help_of_list(&self, name: &str) -> Option<String> {
+    fn help_of_list(&self, name: &str) -> Option<Help> {
         let (list, field) = name.rsplit_once('.')?;
         let input = inputs::input(self.acting.writing.draft.schema, self.acting.writing.field, list)?;
         let directive = self.acting.directive.name();
@@ -155,6 +156,7 @@ impl ClauseEntry<'_> {
             format!(
                 "`{directive}(each: \"{list}\")` is made for each element of `{list}`, whose field is `{{{field}}}`"
             )
+            .into()
         })
     }
 
@@ -182,7 +184,8 @@ impl ClauseEntry<'_> {
                     "this value does not fit `{}.{}` of type `{}`: {why}",
                     self.owner, self.field.value, self.declared.ty
                 );
-                findings.error(rules::KF0704, place, message, None);
+                let help = format!("give it a value of type `{}`", self.declared.ty);
+                findings.error(rules::KF0704, place, message, Some(help.into()));
                 None
             }
         }
@@ -221,9 +224,9 @@ impl ClauseEntry<'_> {
         let help = match self.declared.value.in_api() {
             ValueType::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
             _ if is_constant && !self.makes => {
-                Some("in `where:`, a constant is a text, an enum's value or a time; use an argument".to_owned())
+                Some("in `where:`, a constant is a text, an enum's value or a time; use an argument".into())
             }
-            _ => None,
+            _ => Some(format!("give it a value of type `{}`", self.declared.ty).into()),
         };
         findings.error(rules::KF0704, &text.span, message, help);
         None

@@ -44,7 +44,7 @@ impl ClauseEntry<'_> {
                         "give `{}.{}` a `@default` of this text: it can name fields of the item",
                         self.owner, self.field.value
                     );
-                    findings.error(rules::KF0703, &text.span, message, Some(help));
+                    findings.error(rules::KF0703, &text.span, message, Some(help.into()));
                     return None;
                 }
             });
@@ -71,7 +71,8 @@ impl ClauseEntry<'_> {
     fn report_misfit(&self, misfit: &str, text: &At<String>, findings: &mut Findings) {
         let (owner, field, ty) = (self.owner, &self.field.value, &self.declared.ty);
         let message = format!("`{owner}.{field}` of type `{ty}` cannot be {misfit}");
-        findings.error(rules::KF0704, &text.span, message, None);
+        let help = format!("give it a value of type `{ty}`");
+        findings.error(rules::KF0704, &text.span, message, Some(help.into()));
     }
 }
 

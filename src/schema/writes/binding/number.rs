@@ -104,5 +104,5 @@ fn report((acting, number): (&Acting, AssignedNumber), message: String, findings
         true => "rename the field `shard`, so that the word binds the number; then add an argument `shard: Int!`",
         false => "whoever makes the item must know the number: add an argument `shard: Int!`",
     };
-    findings.error(rules::KF0225, &acting.directive.span, message, Some(help.to_owned()));
+    findings.error(rules::KF0225, &acting.directive.span, message, Some(help.to_owned().into()));
 }

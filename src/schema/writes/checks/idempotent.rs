@@ -5,6 +5,7 @@
 //! by a digest; its sort key is `Idempotent#Mutation.field`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::keys::{RECORD_ATTRIBUTES, RECORD_MARK};
@@ -20,7 +21,7 @@ use apollo_compiler::ast::{Directive, InputValueDefinition, OperationType};
 use apollo_compiler::schema::ExtendedType;
 
 /// What is wrong, and what to do.
-type Mistake = (String, String);
+type Mistake = (String, Help);
 
 /// By what the requests of a field are known again, if it has `@idempotent`. `None` if that has a mistake.
 pub fn read_idempotency(
@@ -60,23 +61,23 @@ fn key_argument<'a>(
         .filter(|name| !name.is_empty() && !name.contains(['{', '}']))
     else {
         let message = format!("the key of `@idempotent` is one argument, but `{key}` is not one in braces");
-        return Err((message, "write `@idempotent(key: \"{key}\")`".to_owned()));
+        return Err((message, "write `@idempotent(key: \"{key}\")`".into()));
     };
     let Some(argument) = writing.field.arguments.iter().find(|argument| argument.name == name) else {
         let message = format!("`{name}` is no argument of `{}`", writing.coordinate());
         let names = writing.field.arguments.iter().map(|argument| argument.name.as_str());
-        return Err((message, suggest(name, names).unwrap_or_else(|| format!("add an argument `{name}: ID!`"))));
+        return Err((message, suggest(name, names).unwrap_or_else(|| format!("add an argument `{name}: ID!`").into())));
     };
     if !argument.ty.is_named() || argument.ty.inner_named_type() != "ID" {
         let message = format!("`{name}` has the type `{}`, but a key has the type `ID!` or `ID`", argument.ty);
         return Err((
             message,
-            format!("write `{name}: ID!`, or `{name}: ID` if the header `Idempotency-Key` may give it"),
+            format!("write `{name}: ID!`, or `{name}: ID` if the header `Idempotency-Key` may give it").into(),
         ));
     }
     if argument.default_value.is_some() {
         let message = format!("`{name}` has a default, so all requests without a key would have the same");
-        return Err((message, "leave the default out".to_owned()));
+        return Err((message, "leave the default out".into()));
     }
     Ok(argument)
 }
@@ -88,33 +89,33 @@ fn table_of(writing: &Writing, actions: &[(Action, &ActionDirective)]) -> Result
     let mut tables = written.filter_map(|(action, _)| Some((draft.items.get(&action.item)?.table, &action.item)));
     let Some((position, item)) = tables.next() else {
         let message = format!("`{coordinate}` writes nothing, so there is nothing to record");
-        return Err((message, "leave `@idempotent` out".to_owned()));
+        return Err((message, "leave `@idempotent` out".into()));
     };
     if let Some((_, other)) = tables.find(|(table, _)| *table != position) {
         let message = format!("`{coordinate}` writes `{item}` and `{other}`, which are in two tables");
-        return Err((message, "write items of one table, which then has the record, too".to_owned()));
+        return Err((message, "write items of one table, which then has the record, too".into()));
     }
-    let table = draft.tables.get(position).ok_or_else(|| (format!("`{item}` has no table"), String::new()))?;
+    let table = draft.tables.get(position).ok_or_else(|| (format!("`{item}` has no table"), String::new().into()))?;
     if table.time_to_live.is_none() {
         let message = format!(
             "the records of `{coordinate}` end after 24 hours, but the table `{}` has no time to live",
             table.name
         );
-        return Err((message, "name the attribute in `@table`: `timeToLive: \"expiresAt\"`".to_owned()));
+        return Err((message, "name the attribute in `@table`: `timeToLive: \"expiresAt\"`".into()));
     }
     if !table.primary_key().all(|key| key.kind == KeyType::S) {
         let message = format!("the records of `{coordinate}` need a table whose keys are texts");
-        return Err((message, "make the table's keys of type S".to_owned()));
+        return Err((message, "make the table's keys of type S".into()));
     }
     if let Some(key) = table.key_attributes().iter().find(|key| RECORD_ATTRIBUTES.contains(&key.name.as_str())) {
         let message =
             format!("the records of `{coordinate}` have an attribute `{}`, which is a key of an index", key.name);
-        return Err((message, "give the key of the index another name".to_owned()));
+        return Err((message, "give the key of the index another name".into()));
     }
     let mark = format!("{RECORD_MARK}{coordinate}");
     if let Some(other) = confused_with(draft, position, mark.clone()) {
         let message = format!("the records of `{coordinate}` could have the same keys as items of `{other}`");
-        return Err((message, format!("begin a key of `{other}` with a different text: `{other}#{{…}}`")));
+        return Err((message, format!("begin a key of `{other}` with a different text: `{other}#{{…}}`").into()));
     }
     Ok((position, mark))
 }

@@ -53,7 +53,7 @@ fn check_found(
             true => MOVE.to_owned(),
             false => format!("give the new `{item}` another value of `{field}`"),
         };
-        findings.error(rules::KF0723, &directive.span, message, Some(help));
+        findings.error(rules::KF0723, &directive.span, message, Some(help.into()));
         return false;
     }
     if is_deleted {
@@ -116,5 +116,5 @@ fn warn(
             copied.join(", ")
         ),
     };
-    findings.warning(rules::KF0722, &directive.span, message, Some(help));
+    findings.warning(rules::KF0722, &directive.span, message, Some(help.into()));
 }

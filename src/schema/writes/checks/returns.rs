@@ -207,7 +207,7 @@ impl Giving<'_> {
 
     fn refuse<T>(&self, message: String, help: String, findings: &mut Findings) -> Option<T> {
         let place = span::from_location(self.writing.field.name.location());
-        findings.error(rules::KF0717, &place, message, Some(help));
+        findings.error(rules::KF0717, &place, message, Some(help.into()));
         None
     }
 }

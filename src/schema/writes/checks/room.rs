@@ -128,7 +128,7 @@ fn check_bounds(coordinate: &str, room: &Room, constraint: &Node<Directive>, fin
     let Room { certain, possible, .. } = room;
     for (name, bound) in bounds {
         let place = place(constraint, name);
-        let help = (*certain > 0).then(|| format!("write at most `{name}: {certain}`, which always fits"));
+        let help = (*certain > 0).then(|| format!("write at most `{name}: {certain}`, which always fits").into());
         if bound > *possible {
             let message =
                 format!("`{coordinate}` may have {bound} elements, but at most {possible} fit in one transaction");

@@ -56,7 +56,7 @@ pub fn warn_of_expression(
         if let Some(source) = copied.first() {
             let message = format!("nothing checks the `@constraint` of `{coordinate}` when `{source}` is copied to it");
             let help = format!("give `{source}` the same `@constraint`, or add a condition on it to `if:`");
-            findings.warning(rules::KF0814, &place, message, Some(help));
+            findings.warning(rules::KF0814, &place, message, Some(help.into()));
         } else if !checked.sum(value) {
             let message = format!("nothing checks the `@constraint` of `{coordinate}` for this sum");
             let help =
@@ -118,7 +118,7 @@ fn check_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, 
         let message =
             format!("nothing checks the `@constraint` of `{embedded}.{name}` when a mutation writes a whole `{input}`");
         let help = format!("put the same `@constraint` on `{input}.{name}`");
-        findings.warning(rules::KF0814, &place, message, Some(help));
+        findings.warning(rules::KF0814, &place, message, Some(help.into()));
     }
 }
 

@@ -118,7 +118,7 @@ pub fn check_alternatives(actions: &[(Action, &ActionDirective)], findings: &mut
         });
         if let Some(message) = differing {
             let help = "write a field of `Mutation` for each of these types".to_owned();
-            findings.error(rules::KF0434, &directive.span, message, Some(help));
+            findings.error(rules::KF0434, &directive.span, message, Some(help.into()));
             return false;
         }
     }
@@ -144,7 +144,7 @@ pub fn check_once(
                 action.item
             );
             let help = format!("bind a field of the key in `{}:` to a field of the element", directive.clause());
-            findings.error(rules::KF0725, &directive.span, message, Some(help));
+            findings.error(rules::KF0725, &directive.span, message, Some(help.into()));
             sound = false;
         }
         let same = |(other, _): &&(Action, &ActionDirective)| match other.item == action.item {
@@ -166,7 +166,7 @@ pub fn check_once(
                 "one item is not both a `{}` and a `{}`: leave one out, or use two fields",
                 before.item, action.item
             );
-            findings.error(rules::KF0716, &directive.span, message, Some(help));
+            findings.error(rules::KF0716, &directive.span, message, Some(help.into()));
             sound = false;
         } else {
             let message = format!(

@@ -1,7 +1,7 @@
 //! A request in, a refusal out if it is not for this server: a page can give its own host name the address of this
 //! machine (DNS rebinding), but it cannot make a browser send another `Host`.
 
-use super::status::HttpRefusal;
+use crate::serve::http::status::HttpRefusal;
 use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{Version, header};
