@@ -15,6 +15,7 @@
 //! | `costs` | a query costs at most what `atMost` says before it runs |
 //! | `bounds` | an operation that exceeds a bound is refused, and reads no more |
 //! | `computed` | a computed field is what its fields give, and asks for nothing but them |
+//! | `fewest_calls` | small operations take exactly the calls that they must |
 //! | `known` | no golden asks again for what it has read |
 //! | `cached` | how old an answer may be follows from the hints of the schema, and rules are decided after the cache |
 //! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
@@ -30,6 +31,7 @@ mod computed;
 mod costs;
 mod decided;
 mod edge_cases;
+mod fewest_calls;
 mod goldens;
 mod known;
 mod laws;

@@ -160,11 +160,6 @@ impl Encoding {
         values.iter().for_each(|value| write(self, value));
     }
 
-    /// How many bytes it has.
-    pub fn length(&self) -> usize {
-        self.0.len()
-    }
-
     /// The bytes.
     pub fn finish(self) -> Vec<u8> {
         self.0

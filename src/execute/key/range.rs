@@ -1,5 +1,6 @@
 //! A range of keys within one partition: the key condition of a Query, and which of the keys that it lets in are meant.
 
+use super::bounds::bounds;
 use super::values::compare;
 use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, KeyValue};
@@ -33,6 +34,17 @@ impl KeyRange {
         !self.excluded.is_empty()
             && KeyValue::new(sort)
                 .is_some_and(|sort| self.excluded.iter().any(|end| compare(end, &sort) == Ordering::Equal))
+    }
+
+    /// How many items a Query of a table reads at the beginning that are none of the range: the one of an exclusive
+    /// bound.
+    pub fn excluded_first(&self, forward: bool) -> u32 {
+        if self.excluded.is_empty() {
+            return 0;
+        }
+        let (low, high) = bounds(self.sort.as_ref().map(|(_, condition)| condition));
+        let begin = if forward { low } else { high };
+        u32::from(begin.is_some_and(|(begin, _)| self.excluded.iter().any(|end| compare(end, &begin).is_eq())))
     }
 
     /// Whether sort keys have to be read back to know which are meant.

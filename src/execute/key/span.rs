@@ -39,6 +39,11 @@ impl KeySpan {
         Self { low: Some((key.clone(), true)), high: Some((key.clone(), true)) }
     }
 
+    /// Every key, and items without a sort key.
+    pub fn everything() -> Self {
+        Self { low: None, high: None }
+    }
+
     /// On which side of the span a key lies.
     pub fn side(&self, key: &KeyValue) -> SpanSide {
         self.side_of(|end| compare(key, end))

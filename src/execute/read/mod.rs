@@ -5,6 +5,7 @@ pub mod admit;
 pub mod apply;
 pub mod bind;
 pub mod query_cache;
+pub mod query_identity;
 pub mod range_query;
 pub mod requests;
 pub mod results;

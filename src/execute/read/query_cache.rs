@@ -1,7 +1,7 @@
 //! The queries of a request and what they found so far, over all its waves: no query is made twice, and one that needs
 //! more items reads on from where it stopped. Must not know which reads want a query.
 
-use super::range_query::{QueryResult, RangeQuery};
+use super::range_query::{KnownRange, QueryResult, RangeQuery};
 use crate::execute::error::Failure;
 use crate::table::data::attribute::AttributeNames;
 use foldhash::quality::RandomState;
@@ -18,47 +18,73 @@ pub struct QueryId(usize);
 pub struct QueryCache {
     /// The queries by their identities.
     ids: HashMap<Vec<u8>, QueryId, RandomState>,
-    /// The queries that give items from the beginning of their ranges, by the ranges. Only those that may have twins.
-    of_ranges: HashMap<Vec<u8>, Vec<WholeQuery>, RandomState>,
+    /// The ranges that queries give the items of from the beginning. Only of those that may have twins.
+    of_range: HashMap<Vec<u8>, Vec<WholeRange>, RandomState>,
     /// What each query found; `None` if it was not made.
     results: Vec<Option<Result<QueryResult, Arc<Failure>>>>,
 }
 
-/// A query that finds all items of its ranges, if it reads to their ends.
-struct WholeQuery {
+/// A range of which a query finds all items, if it reads to its end.
+struct WholeRange {
     id: QueryId,
+    /// The position of the range among those of the query.
+    position: usize,
     forward: bool,
     projection: AttributeNames,
 }
 
+impl WholeRange {
+    /// Whether its items have all attributes that a query asks for.
+    fn has_all(&self, query: &RangeQuery) -> bool {
+        let mut wanted = query.projection.iter().flat_map(|names| names.iter());
+        wanted.all(|name| self.projection.binary_search(name).is_ok())
+    }
+}
+
 impl QueryCache {
-    /// The id of a query. Equal queries have one. If another one has read the same ranges to their ends, with all
+    /// The id of a query. Equal queries have one. If others have read all of its ranges to their ends, with all
     /// attributes, it is answered.
     pub fn id(&mut self, query: &RangeQuery) -> QueryId {
-        let (identity, ranges) = query.identity();
         let id = QueryId(self.results.len());
-        let new = match self.ids.entry(identity) {
+        match self.ids.entry(query.identity()) {
             Entry::Occupied(known) => return *known.get(),
-            Entry::Vacant(new) => new,
+            Entry::Vacant(new) => new.insert(id),
         };
-        if query.has_twins && query.start.is_none() {
-            let same = self.of_ranges.entry(new.key()[..ranges].to_vec()).or_default();
-            let has_all = |whole: &&WholeQuery| {
-                let wanted = query.projection.iter().flat_map(|names| names.iter());
-                wanted.into_iter().all(|name| whole.projection.binary_search(name).is_ok())
-            };
-            let answer =
-                same.iter().filter(has_all).find_map(|whole| match self.results.get(whole.id.0)?.as_ref()? {
-                    Ok(result) if result.is_whole() => Some(query.answer(result, whole.forward != query.forward)),
-                    _ => None,
-                });
-            let gives_items = query.projection.clone().filter(|_| query.wanted.is_some());
-            same.extend(gives_items.map(|projection| WholeQuery { id, forward: query.forward, projection }));
-            self.results.push(answer.map(Ok));
-        } else {
-            self.results.push(None);
+        let answer = if query.has_twins && query.start.is_none() { self.answer(id, query) } else { None };
+        self.results.push(answer.map(Ok));
+        id
+    }
+
+    /// What a new query finds, if others have found it; notes its ranges for those that follow.
+    fn answer(&mut self, id: QueryId, query: &RangeQuery) -> Option<QueryResult> {
+        let ranges = query.range_identities();
+        let mut known: Vec<KnownRange<'_>> = Vec::new();
+        for (asked, range) in ranges.iter().enumerate() {
+            let Some(range) = range else { continue };
+            let same = self.of_range.get(range).into_iter().flatten();
+            let is_answered = same.filter(|whole| whole.has_all(query)).find_map(|whole| {
+                let result =
+                    self.results.get(whole.id.0)?.as_ref()?.as_ref().ok().filter(|result| result.is_whole())?;
+                Some(KnownRange { asked, result, position: whole.position, forward: whole.forward })
+            });
+            match is_answered {
+                Some(range) => known.push(range),
+                None => {
+                    known.clear();
+                    break;
+                }
+            }
         }
-        *new.insert(id)
+        let answer = (!known.is_empty()).then(|| query.answer(&known));
+        if let Some(projection) = query.projection.as_ref().filter(|_| query.wanted.is_some()) {
+            for (position, range) in ranges.into_iter().enumerate() {
+                let whole = WholeRange { id, position, forward: query.forward, projection: projection.clone() };
+                if let Some(range) = range {
+                    self.of_range.entry(range).or_default().push(whole);
+                }
+            }
+        }
+        answer
     }
 
     /// What a query found so far; `None` where it was not made.

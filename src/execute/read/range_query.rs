@@ -4,7 +4,6 @@
 use super::admit::{ItemGate, VisibleItem};
 
 use crate::execute::context::ExecutionContext;
-use crate::execute::key::encoding::Encoding;
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::span::{KeySpan, SpanSide};
 use crate::execute::key::values::compare;
@@ -16,8 +15,9 @@ use crate::table::data::attribute::{Attribute, AttributeNames, Item, KeyValue};
 use crate::table::data::call::{Expression, Get, Query, SortCondition};
 use crate::table::data::error::TableError;
 use futures_util::future::try_join_all;
+use indexmap::IndexMap;
 use std::cmp::Ordering;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// The most items that one call reads; a page of 1,000 small items stays far below DynamoDB's 1 MB.
@@ -86,6 +86,18 @@ pub struct QueryResult {
     progress: Vec<RangeProgress>,
 }
 
+/// A range of a query that another one has read to its end.
+pub struct KnownRange<'r> {
+    /// The position of the range among those of the query that asks.
+    pub asked: usize,
+    /// What the other query found.
+    pub result: &'r QueryResult,
+    /// The position of the range among those of the other query.
+    pub position: usize,
+    /// The order of the other query.
+    pub forward: bool,
+}
+
 /// What a page has of a range.
 #[derive(Debug)]
 pub struct RangePart {
@@ -110,6 +122,14 @@ impl QueryResult {
         FoundItems { items: &self.items, of_range: &self.of_range, count: self.count }
     }
 
+    /// All items that were read, each with the position of its range. Those of one range are in order.
+    fn found_by_range(&self) -> impl Iterator<Item = (usize, &VisibleItem)> {
+        let given = self.items.iter().enumerate();
+        let given = given.map(|(at, item)| (self.of_range.get(at).copied().unwrap_or_default(), item));
+        let read = self.progress.iter().map(|progress| &progress.read).enumerate();
+        given.chain(read.flat_map(|(range, read)| read.iter().map(move |item| (range, item))))
+    }
+
     /// Whether all of its ranges were read to their ends.
     pub fn is_whole(&self) -> bool {
         self.progress.iter().all(|progress| progress.ended)
@@ -122,64 +142,23 @@ impl QueryResult {
 }
 
 impl RangeQuery {
-    /// Two queries with equal identities find the same. Those whose identities are equal up to the given length read
-    /// the same ranges, perhaps in another order, not as far, or other attributes.
-    pub fn identity(&self) -> (Vec<u8>, usize) {
-        let Self {
-            table,
-            index,
-            ranges,
-            filter,
-            projection,
-            forward,
-            last_first,
-            consistent,
-            max_age,
-            wanted,
-            start,
-            gate,
-            ..
-        } = self;
-        let types = &gate.types().types;
-        let mut encoding = Encoding::default();
-        // Items of different types may lie in one range, so the types are part of it.
-        encoding.number(types.len());
-        types.iter().for_each(|marks| encoding.bytes(marks.item.as_bytes()));
-        encoding.bytes(table.as_bytes());
-        encoding.option(index.as_ref(), |encoding, index| encoding.bytes(index.as_bytes()));
-        encoding.number(ranges.len());
-        ranges.iter().for_each(|range| encoding.option(range.as_ref(), Encoding::range));
-        encoding.option(filter.as_ref(), Encoding::expression);
-        encoding.tag(u8::from(*consistent));
-        encoding.option(*max_age, |encoding, age| encoding.number(age as usize));
-        let ranges_end = encoding.length();
-        encoding.option(projection.as_ref(), |encoding, names| {
-            encoding.number(names.len());
-            names.iter().for_each(|name| encoding.bytes(name.as_bytes()));
-        });
-        [forward, last_first].into_iter().for_each(|flag| encoding.tag(u8::from(*flag)));
-        encoding.option(*wanted, |encoding, wanted| encoding.number(wanted as usize));
-        encoding.option(start.as_ref(), |encoding, start| {
-            encoding.number(start.range);
-            encoding.item(&start.key);
-        });
-        (encoding.finish(), ranges_end)
-    }
-
-    /// What it finds, by what another query of the same ranges has found to their ends. `turned`: in the other order.
-    pub fn answer(&self, known: &QueryResult, turned: bool) -> QueryResult {
+    /// What it finds, by what other queries have found of its ranges to their ends.
+    pub fn answer(&self, known: &[KnownRange<'_>]) -> QueryResult {
         let part = |_| RangePart { progress: RangeProgress { ended: true, ..RangeProgress::default() }, count: 0 };
         let mut parts: Vec<RangePart> = self.ranges.iter().map(part).collect();
-        let given = known.items.iter().enumerate();
-        let given = given.map(|(position, item)| (known.of_range.get(position).copied().unwrap_or_default(), item));
-        let read = known.progress.iter().map(|progress| &progress.read).enumerate();
-        let read = read.flat_map(|(range, read)| read.iter().map(move |item| (range, item)));
-        for (range, item) in given.chain(read) {
-            let Some(RangePart { progress, count }) = parts.get_mut(range) else { continue };
-            match (self.wanted, turned) {
-                (None, _) => *count += 1,
-                (Some(_), false) => progress.read.push_back(item.clone()),
-                (Some(_), true) => progress.read.push_front(item.clone()),
+        // Many ranges are mostly those of one query, whose items are gone through once.
+        let mut of_results: IndexMap<*const QueryResult, Vec<&KnownRange<'_>>> = IndexMap::new();
+        known.iter().for_each(|range| of_results.entry(std::ptr::from_ref(range.result)).or_default().push(range));
+        for ranges in of_results.into_values() {
+            let of: HashMap<usize, &KnownRange<'_>> = ranges.iter().map(|range| (range.position, *range)).collect();
+            for (position, item) in ranges.iter().take(1).flat_map(|range| range.result.found_by_range()) {
+                let Some(range) = of.get(&position) else { continue };
+                let Some(RangePart { progress, count }) = parts.get_mut(range.asked) else { continue };
+                match (self.wanted, range.forward == self.forward) {
+                    (None, _) => *count += 1,
+                    (Some(_), true) => progress.read.push_back(item.clone()),
+                    (Some(_), false) => progress.read.push_front(item.clone()),
+                }
             }
         }
         self.join(parts, self.wanted)
@@ -254,6 +233,9 @@ impl RangeQuery {
                 }
                 (Some(open), _) => self.limit(open, strangers),
             };
+            let before =
+                if progress.after.is_none() && missing.is_some() { range.excluded_first(self.forward) } else { 0 };
+            let limit = limit.saturating_add(before);
             let call = self.call(range, limit, progress.after.take());
             if pages > 0 {
                 context.loaders.may_read_on().await;
@@ -263,7 +245,8 @@ impl RangeQuery {
             if page.scanned >= limit {
                 of_count = FURTHER_COUNT;
             }
-            (progress.after, progress.ended) = (page.last_key.clone(), page.last_key.is_none());
+            progress.ended = page.last_key.as_ref().is_none_or(|last| self.ends_with(range, last));
+            progress.after = page.last_key.clone();
             self.gate.look_up(context, page.items.iter()).await?;
             let read = page.items.len();
             let found: Vec<VisibleItem> = page.items.iter().filter_map(|item| self.visible(range, item)).collect();
@@ -278,6 +261,14 @@ impl RangeQuery {
             }
         }
         Ok((progress, count))
+    }
+
+    /// Whether a page that ends with this key has all of a range. No other item of a table has the key of the bound.
+    fn ends_with(&self, range: &KeyRange, last: &Item) -> bool {
+        let KeySpan { low, high } = KeySpan::new(range.sort.as_ref().map(|(_, condition)| condition));
+        let end = if self.forward { high } else { low };
+        let sort = || KeyValue::new(last.get(self.sort_attribute.as_ref()?)?);
+        self.index.is_none() && end.zip(sort()).is_some_and(|((end, _), sort)| compare(&end, &sort).is_eq())
     }
 
     /// The key attributes that all items of each range have.

@@ -2,10 +2,10 @@
 //! values: equal Queries are found when the plan runs.
 //!
 //! Queries are alike if they have one key with the same sources, or if one depends on the other: whoever goes from an
-//! item to its list, to that list's item and to its list again comes back to the first. Queries of one wave share a
-//! Query anyway, except those with a filter.
+//! item to its list, to that list's item and to its list again comes back to the first. Queries of one wave and of the
+//! same rows share a Query anyway, except those with a filter.
 
-use super::same_key::same_key;
+use super::same_key::{Provenance, same_key};
 use crate::plan::tree::{Arguments, QueryBinding, Read, ReadAction, ReadId, Want};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
@@ -22,16 +22,19 @@ pub fn widen(reads: &mut [Read], arguments: &[Arguments]) {
     }
     let mut classes: Vec<Vec<ReadId>> = Vec::new();
     for id in (0..reads.len()).filter(|id| query(&reads[*id]).is_some()) {
-        let is_alike = |class: &&mut Vec<ReadId>| class.iter().any(|other| are_alike(reads, (*other, id), arguments));
-        match classes.iter_mut().find(is_alike) {
-            Some(class) => class.push(id),
+        // What is alike so far tells of the items below.
+        let from = Provenance { arguments, alike: &classes };
+        let is_alike = |class: &Vec<ReadId>| class.iter().any(|other| are_alike(reads, (*other, id), from));
+        match classes.iter().position(is_alike) {
+            Some(class) => classes[class].push(id),
             None => classes.push(vec![id]),
         }
     }
     for class in classes {
         let first = &reads[class[0]];
         let filters = query(first).is_some_and(|query| query.filter.is_some());
-        if class.len() == 1 || !filters && class.iter().all(|read| reads[*read].wave == first.wave) {
+        let is_beside = |read: &ReadId| (reads[*read].wave, reads[*read].space) == (first.wave, first.space);
+        if class.len() == 1 || !filters && class.iter().all(is_beside) {
             continue;
         }
         let all: BTreeSet<&Arc<str>> = class.iter().flat_map(|read| reads[*read].projection.iter()).collect();
@@ -60,7 +63,7 @@ fn query(read: &Read) -> Option<&QueryBinding> {
 }
 
 /// Whether two reads may make the same Query, of which the second comes later in the plan.
-fn are_alike(reads: &[Read], (first, second): (ReadId, ReadId), arguments: &[Arguments]) -> bool {
+fn are_alike(reads: &[Read], (first, second): (ReadId, ReadId), from: Provenance<'_>) -> bool {
     let (one, other) = (&reads[first], &reads[second]);
     let (Some(query), Some(of_other)) = (query(one), query(other)) else { return false };
     let is_same_place = (one.table, one.index, one.consistent) == (other.table, other.index, other.consistent);
@@ -68,7 +71,7 @@ fn are_alike(reads: &[Read], (first, second): (ReadId, ReadId), arguments: &[Arg
     is_same_place
         && one.item == other.item
         && (one.coordinate == other.coordinate || is_bare(query) && is_bare(of_other))
-        && (same_key(&query.key, &of_other.key, arguments)
+        && (same_key(&query.key, &of_other.key, from)
             || same_text(&query.key.partition, &of_other.key.partition)
                 && same_text(&query.key.sort, &of_other.key.sort)
                 && depends(reads, second, first))

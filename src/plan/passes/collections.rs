@@ -3,7 +3,7 @@
 //! not know values: the rule of [`super::shared_query`] is applied again when the plan runs and the ranges are known.
 
 use super::draft::DraftRead;
-use super::same_key::same_partition;
+use super::same_key::{Provenance, same_beginning, same_partition};
 use super::shared_query::{self, GroupMember, Reaches};
 use super::waves::ReadTime;
 use crate::plan::tree::*;
@@ -35,7 +35,8 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
         let partitions = places.entry((read.space, read.table, read.index, time.wave, read.consistent)).or_default();
         let is_same = |others: &&mut Vec<ReadId>| {
             let first = others.first().and_then(|first| shared_key(&reads[*first]));
-            others.len() < MAX_READS && first.is_some_and(|other| same_partition(other, key, arguments))
+            others.len() < MAX_READS
+                && first.is_some_and(|other| same_partition(other, key, Provenance::from_arguments(arguments)))
         };
         match partitions.iter_mut().find(is_same) {
             Some(others) => others.push(id),
@@ -50,7 +51,7 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
 /// others. Nor may a page whose items are looked up: of what others read, it would look up more than it wants.
 fn shared_key<'r>(read: &'r DraftRead<'_>) -> Option<&'r KeyBinding> {
     match &read.action {
-        ReadAction::Get(get) if read.is_single() && get.key.sort.is_some() => Some(&get.key),
+        ReadAction::Get(get) => Some(&get.key),
         ReadAction::Query(query) if query.filter.is_none() && query.key.partition.is_some() => {
             let wants_all = matches!(query.want, Want::Whole { .. } | Want::Count { .. });
             (wants_all || read.discriminator.lookups() == 0).then_some(&query.key)
@@ -82,12 +83,57 @@ fn partition_collections(
         (member.low, member.high) = (low, high);
     }
     let between = |left: usize, right: usize| between(&extents, (left, right), &occupants);
-    let collection = |group: shared_query::QueryGroup| {
-        let mut reads: Vec<ReadId> = group.members.iter().map(|(member, _)| ids[*member]).collect();
-        reads.sort_unstable();
-        ReadGroup { reads, occupants: occupants.clone() }
+    let mut sharing: Vec<Vec<usize>> = shared_query::groups(&members, &between).iter().map(positions).collect();
+    // Two reads may share a Query although others of the partition do not. What the values decide, the run decides.
+    let pairs = (0..ids.len()).flat_map(|other| (0..other).map(move |one| [one, other]));
+    sharing.extend(
+        pairs
+            .filter(|pair| {
+                let of_pair = pair.map(|member| members[member].clone());
+                let keys = pair.map(|member| (&members[member], &reads[ids[member]]));
+                !shared_query::groups(&of_pair, &|left, right| between(pair[left], pair[right])).is_empty()
+                    || surely_holds(keys, arguments)
+                    || surely_holds([keys[1], keys[0]], arguments)
+            })
+            .map(Vec::from),
+    );
+    let group = |mut members: Vec<usize>| {
+        members.sort_unstable();
+        ReadGroup { reads: members.into_iter().map(|member| ids[member]).collect(), occupants: occupants.clone() }
     };
-    shared_query::groups(&members, &between).into_iter().map(collection).collect()
+    connected(sharing).into_iter().map(group).collect()
+}
+
+fn positions(group: &shared_query::QueryGroup) -> Vec<usize> {
+    group.members.iter().map(|(member, _)| *member).collect()
+}
+
+/// The groups that follow if all groups with a common member are one.
+fn connected(groups: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for mut group in groups {
+        let is_beside = |other: &mut Vec<usize>| other.iter().any(|member| group.contains(member));
+        let joined: Vec<usize> = all.extract_if(.., is_beside).flatten().collect();
+        group.extend(joined);
+        group.sort_unstable();
+        group.dedup();
+        all.push(group);
+    }
+    all
+}
+
+/// Whether the key of a Get surely lies in the range of a Query, which surely or mostly reaches it.
+fn surely_holds([outer, inner]: [(&GroupMember, &DraftRead<'_>); 2], arguments: &[Arguments]) -> bool {
+    let ((outer, range), (inner, get)) = (outer, inner);
+    let (ReadAction::Query(query), ReadAction::Get(get)) = (&range.action, &get.action) else { return false };
+    let parts = match (&query.access, &query.key.sort) {
+        (Access::Query { sort: SortAccess::Prefix { parts, .. }, .. }, _) => *parts,
+        (Access::Query { sort: SortAccess::Equal { .. }, .. }, Some(sort)) => sort.parts.len(),
+        _ => return false,
+    };
+    let is_reached = outer.reaches == Reaches::Always || outer.reaches == Reaches::Mostly && inner.may_wait;
+    let is_plain = query.key.prefix_alternatives.is_empty() && !outer.resumes;
+    is_reached && is_plain && same_beginning((&query.key, parts), &get.key, Provenance::from_arguments(arguments))
 }
 
 /// Where the schema's items are in the partition of a read, by sort key.

@@ -7,7 +7,8 @@
 //! items, or is a rule's: DynamoDB charges for whole items, but every attribute travels.
 
 use super::projection::AskedAttributes;
-use crate::plan::tree::{DecidedBy, Guard, Holder, Read, ReadAction, ReadId, ValueSource, Want};
+use super::same_key::{Provenance, same_source};
+use crate::plan::tree::{Arguments, DecidedBy, Guard, Holder, Read, ReadAction, ReadId, ValueSource, Want};
 use crate::schema::model::Model;
 use crate::schema::model::auth::RuleLookup;
 use crate::schema::template::Template;
@@ -37,7 +38,7 @@ struct Asker<'m> {
 
 /// Says of each read from where its items may be known and whether it is remembered, and widens projections where that
 /// is free. Gives whether what Gets find is remembered.
-pub fn connect(model: &Model, reads: &mut [Read], guards: &[Guard]) -> bool {
+pub fn connect(model: &Model, reads: &mut [Read], guards: &[Guard], arguments: &[Arguments]) -> bool {
     // Most operations have one wave, and no rule that looks up.
     if reads.len() > MAX_READS || reads.iter().all(|read| read.wave == 1 && read.discriminator.lookups() == 0) {
         return false;
@@ -61,7 +62,7 @@ pub fn connect(model: &Model, reads: &mut [Read], guards: &[Guard]) -> bool {
         let is_lookup = asker.by_rule || of_guards.contains(&asker.read);
         for from in 0..reads.len() {
             if brings(&reads[from], &names[from], &reads[asker.read], asker) {
-                let is_free = is_lookup || finds_items_of(&reads[asker.read], from, names[from].len());
+                let is_free = is_lookup || finds_items_of(reads, asker.read, from, arguments);
                 let knows = know(reads, from, &asker.needs, is_free);
                 let is_same_get = !asker.by_rule && reads[from].projection == reads[asker.read].projection;
                 let is_get = !matches!(reads[from].action, ReadAction::Query(_));
@@ -134,15 +135,19 @@ fn brings(from: &Read, types: &[&str], own: &Read, asker: &Asker<'_>) -> bool {
     has_items && is_earlier && is_fresh && from.table == asker.table && types.iter().any(|ty| asker.types.contains(ty))
 }
 
-/// Whether a read finds an item of an earlier read for certain: its key is that item's own.
-fn finds_items_of(read: &Read, from: ReadId, types: usize) -> bool {
-    let ReadAction::Get(get) = &read.action else { return false };
-    let mut sources = get.key.fields.iter();
-    let is_own = |(name, source): (&Arc<str>, &ValueSource)| match source {
-        ValueSource::Field(Holder::Read(of), reader) => *of == from && *reader.field == **name,
-        _ => false,
+/// Whether a read finds an item of an earlier read for certain: each field of its key has the item's own value, or the
+/// value by which the item was found.
+fn finds_items_of(reads: &[Read], read: ReadId, from: ReadId, arguments: &[Arguments]) -> bool {
+    let ReadAction::Get(get) = &reads[read].action else { return false };
+    let of_key = |name: &Arc<str>| reads[from].action.key()?.fields.get(name);
+    let is_own = |(name, source): (&Arc<str>, &ValueSource)| {
+        let is_read = match source {
+            ValueSource::Field(Holder::Read(of), reader) => *of == from && *reader.field == **name,
+            _ => false,
+        };
+        is_read || of_key(name).is_some_and(|bound| same_source(bound, source, Provenance::from_arguments(arguments)))
     };
-    types == 1 && !get.key.fields.is_empty() && sources.all(is_own)
+    !get.key.fields.is_empty() && get.key.fields.iter().all(is_own)
 }
 
 /// Whether a read may have all that is needed of its items. If that is free, a Query asks for the rest. Then it is

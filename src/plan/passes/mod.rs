@@ -14,7 +14,7 @@ pub mod same_key;
 pub mod shared_query;
 pub mod waves;
 
-use super::tree::{Collection, KnownFrom, Plan, Read, ReadAction, ReadId};
+use super::tree::{Collection, KnownFrom, Plan, Read};
 use crate::schema::model::Model;
 use collections::ReadGroup;
 use draft::{DraftPlan, DraftRead};
@@ -73,10 +73,10 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
         alike::widen(&mut reads, &arguments);
         alike::mark(&mut reads);
     }
-    let keeps_gets = passes.known_items && known::connect(model, &mut reads, &guards);
+    let keeps_gets = passes.known_items && known::connect(model, &mut reads, &guards, &arguments);
 
-    // Last, because a shared Query asks for what its reads ask for, and is as fresh as the freshest of them must be.
-    let collections = groups.into_iter().map(|group| collection(&reads, group, keeps_gets)).collect();
+    // Last, because a shared Query asks for what its reads ask for.
+    let collections = groups.into_iter().map(|group| collection(&reads, group)).collect();
 
     Plan { reads, spaces, arguments, guards, waves, calls, collections, keeps_gets, root }
 }
@@ -113,14 +113,8 @@ fn finish_read(
     }
 }
 
-/// A group of reads with the attributes that they ask for together, and the age that all of them allow.
-fn collection(reads: &[Read], group: ReadGroup, keeps_gets: bool) -> Collection {
-    let of = |id: &ReadId| &reads[*id];
-    let all: BTreeSet<&Arc<str>> = group.reads.iter().map(of).flat_map(|read| read.projection.iter()).collect();
-    let projection = all.into_iter().cloned().collect();
-    let ages: Option<Vec<u32>> = group.reads.iter().map(of).map(|read| read.max_age).collect();
-    let max_age = ages.and_then(|ages| ages.into_iter().min());
-    let is_query = |read: &Read| matches!(read.action, ReadAction::Query(_));
-    let is_kept = group.reads.iter().map(of).any(|read| read.known.is_kept || (keeps_gets && !is_query(read)));
-    Collection { reads: group.reads, occupants: group.occupants, projection, max_age, is_kept }
+/// A group of reads with the attributes that they ask for together.
+fn collection(reads: &[Read], group: ReadGroup) -> Collection {
+    let all: BTreeSet<&Arc<str>> = group.reads.iter().flat_map(|id| reads[*id].projection.iter()).collect();
+    Collection { projection: all.into_iter().cloned().collect(), reads: group.reads, occupants: group.occupants }
 }

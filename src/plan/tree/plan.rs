@@ -65,7 +65,8 @@ pub enum Origin {
     Elements(Holder, Arc<FieldReader>),
 }
 
-/// Reads that one Query can make together: of one partition of a table or an index, in one wave, for the same rows.
+/// Reads of which several may share a Query: of one partition of a table or an index, in one wave, for the same rows.
+/// Which of them share one is decided when the plan runs.
 #[derive(Debug)]
 pub struct Collection {
     /// The reads.
@@ -74,10 +75,6 @@ pub struct Collection {
     pub occupants: Vec<Occupant>,
     /// The attributes that all of them ask for, sorted.
     pub projection: Arc<[Arc<str>]>,
-    /// The least age in seconds that its reads allow; `None` if one of them is not cached.
-    pub max_age: Option<u32>,
-    /// Whether the items of its Query are remembered for later reads.
-    pub is_kept: bool,
 }
 
 /// Where the items of a type are in a partition.

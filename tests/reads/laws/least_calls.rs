@@ -1,5 +1,16 @@
 //! Queries take the fewest round trips, calls and read units that the oracle finds, whatever the schema and the items:
 //! with rules and without, with a cache, and with indexes that lack some items. Each difference is printed by its kind.
+//!
+//! Of 5,163 operations (28 schemas each from the seeds 5000, 5028, 5056, 5380, 5408 and 5436), 12 take more, eleven of
+//! them by one:
+//!
+//! | operations | difference | why |
+//! |---|---|---|
+//! | 7 | a round trip more | a known read waits for the others of its wave, and what follows it waits, too |
+//! | 1 | a round trip more | a Get lies in an earlier list, which did not ask for its attributes |
+//! | 1 | a round trip more | the oracle took one replica as late, and not the others; it does not any more |
+//! | 1 | a second page | the page ended with the bound that it excludes; such a page ends its range now |
+//! | 2 | a call more, one of them of four shards | below an object that is missing, the oracle does not read on |
 
 use super::world::block_on;
 use crate::naive::binding::Rules;
@@ -19,10 +30,11 @@ use crate::support::lagging::Lagging;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::{Gateway, plan};
 use keyfold::execute::request::{Request, Settings};
+use keyfold::schema::table::Table;
 use keyfold::table::data::attribute::Item;
 use keyfold::table::data_store::DataStore;
 use keyfold::table::store::TableStore;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many operations of each schema are tried.
@@ -46,8 +58,7 @@ impl Setting {
             false => (Made::of(seed)?, Caller::anonymous()),
         };
         let made = if is_cached { made.cached() } else { made };
-        let items = made.items.iter().flatten().filter(|_| lags && rng.u8(..8) == 0);
-        let late = items.map(std::ptr::from_ref).collect();
+        let late = if lags { late_items(&made, &mut rng) } else { HashSet::new() };
         Some(Self { made, caller, cache_bytes: if is_cached { 1 << 20 } else { 0 }, late })
     }
 
@@ -74,6 +85,20 @@ impl Setting {
             Measured::new(Lagging::new((now, then), 0))
         })
     }
+}
+
+/// Items of which an index is behind. The replicas of an item are late together, because a read may take any of them.
+fn late_items(made: &Made, rng: &mut Rng) -> HashSet<*const Item> {
+    let mut late = HashMap::new();
+    let mut is_late = |table: &Table, item: &Item| {
+        let of_indexes = || (0..table.indexes.len()).flat_map(|index| table.keys_of(Some(index)).all());
+        let is_key = |name: &str| table.primary_key().chain(of_indexes()).any(|key| key.name == name);
+        let rest: BTreeMap<_, _> = item.members().filter(|(name, _)| !is_key(name)).collect();
+        *late.entry(format!("{rest:?}")).or_insert_with(|| rng.u8(..8) == 0)
+    };
+    let tables = made.model.tables.iter().zip(&made.items);
+    let items = tables.flat_map(|(table, items)| items.iter().map(move |item| (table, item)));
+    items.filter(|(table, item)| is_late(table, item)).map(|(_, item)| std::ptr::from_ref(item)).collect()
 }
 
 /// What an operation takes, and the fewest; or why it is left out.

@@ -99,6 +99,12 @@ impl<'w> Matching<'_, 'w> {
         if ranges > MOST { Err("LIMIT_EXCEEDED") } else { Ok(all) }
     }
 
+    /// The values that there are, although others are missing.
+    pub fn values(&self) -> Map<String, Value> {
+        let bound = self.path.bindings.iter().map(|(field, source)| (field.clone(), self.source(source)));
+        bound.filter(|(_, value)| !value.is_null() && !value.is_array()).collect()
+    }
+
     /// Whether an item has the values that the find always binds. A source with a missing argument binds nothing.
     pub fn is_certain(&self, row: &Row<'_>, certain: &Certain) -> bool {
         let Some(item) = row.item else { return true };

@@ -42,6 +42,11 @@ struct Member {
     high: Key,
     forward: Option<bool>,
     want: Wanted,
+    /// Whether it surely reads to the end of its range. A count or a long page may be longer than a page of a Query.
+    is_sure: bool,
+    /// Whether another read waits for it.
+    is_awaited: bool,
+    is_get: bool,
 }
 
 /// Queries of a partition, and the Gets that they leave.
@@ -77,9 +82,9 @@ impl Search<'_> {
     /// `None` if that never ends.
     fn schedule(&self, batches: usize) -> Result<Option<Best>, Uncovered> {
         let may_get = |wave: usize| batches == usize::MAX || batches >> wave & 1 == 1;
-        // When each read is there, and what the calls have brought.
+        // When each read is there, and what the calls have brought for which needs.
         let mut done: Vec<Option<usize>> = vec![None; self.needs.len()];
-        let mut brought: BTreeMap<&What, usize> = BTreeMap::new();
+        let mut brought: BTreeMap<&What, Vec<usize>> = BTreeMap::new();
         let mut best = Best { cost: Cost::default(), calls: Vec::new(), by_waiting: 0 };
         let mut wave = 0;
         while done.iter().any(Option::is_none) {
@@ -94,7 +99,7 @@ impl Search<'_> {
                 if done[position].is_some() || !ready {
                     continue;
                 }
-                if self.is_known(&need.what, &brought) {
+                if self.is_known(position, &brought) {
                     done[position] = Some(wave - 1);
                 } else if let What::Range(_) = need.what {
                     round.ranges.insert(&need.what);
@@ -107,34 +112,36 @@ impl Search<'_> {
             if round.gets.is_empty() && round.ranges.is_empty() {
                 continue;
             }
-            brought.extend(round.gets.iter().chain(&round.ranges).map(|what| (*what, wave)));
+            for (position, need) in self.needs.iter().enumerate().filter(|(position, _)| done[*position] == Some(wave))
+            {
+                brought.entry(&need.what).or_default().push(position);
+            }
             self.round(&round, wave, &mut best)?;
             best.cost.waves = wave;
         }
         Ok(Some(best))
     }
 
-    /// Whether earlier calls have brought it.
-    fn is_known(&self, what: &What, brought: &BTreeMap<&What, usize>) -> bool {
-        let (table, consistent, key) = match what {
-            What::Get { table, consistent, key, .. } => (table, consistent, key),
-            What::Range(own) => {
-                return brought.keys().any(|other| matches!(other, What::Range(other) if other.answers(own)));
-            }
-        };
-        brought.keys().any(|other| match other {
-            What::Get { table: of, consistent: strong, key: own, .. } => {
-                (of, own) == (table, key) && (*strong || !consistent)
-            }
-            What::Range(range) => {
-                let Partition { table: of, index, consistent: strong, values, .. } = &range.partition;
-                let within = || {
-                    let whole = range.want == Wanted::All && range.alone.is_none() && values.first() == key.first();
-                    whole && key.get(1).is_some_and(|sort| (&range.low..=&range.high).contains(&sort))
-                };
-                of == table && index.is_none() && (*strong || !consistent) && (range.brings.contains(key) || within())
-            }
+    /// Whether earlier calls have brought what is needed. It counts if both keys come from the same place, or if the
+    /// need waits for one that the call was made for. What is equal by chance counts for nothing.
+    fn is_known(&self, position: usize, brought: &BTreeMap<&What, Vec<usize>>) -> bool {
+        let what = &self.needs[position].what;
+        brought.iter().any(|(other, by)| {
+            brings(other, what)
+                && (other.origin() == what.origin() || by.iter().any(|other| self.depends(position, *other)))
         })
+    }
+
+    /// Whether a need waits for another, also through others.
+    fn depends(&self, need: usize, on: usize) -> bool {
+        let (mut open, mut seen) = (vec![need], HashSet::new());
+        while let Some(next) = open.pop() {
+            if next == on {
+                return true;
+            }
+            open.extend(self.needs[next].after.iter().filter(|before| **before >= on && seen.insert(**before)));
+        }
+        false
     }
 
     /// Adds the calls of a round trip.
@@ -204,7 +211,7 @@ impl Search<'_> {
         if whats.len() > MOST {
             return Err("more reads of a partition than are tried");
         }
-        let members: Vec<Member> = whats.iter().map(|what| member(what)).collect();
+        let members: Vec<Member> = whats.iter().map(|what| self.member(what)).collect();
         let is_range = |at: usize| matches!(whats[at], What::Range(_));
         let ranges: usize = (0..whats.len()).filter(|at| is_range(*at)).map(|at| 1 << at).sum();
         let alone = |bits: usize| {
@@ -218,7 +225,7 @@ impl Search<'_> {
         let units: Vec<Option<f64>> = (0..=whole)
             .map(|bits| {
                 (bits & ranges != 0 && alone(bits))
-                    .then(|| self.units_of_query((partition, &stored), &members, bits))
+                    .then(|| self.units_of_query((partition, &stored), (&members, bits), may_leave))
                     .flatten()
             })
             .collect();
@@ -262,8 +269,8 @@ impl Search<'_> {
     fn units_of_query(
         &self,
         (partition, stored): (&Partition, &[(Key, usize)]),
-        members: &[Member],
-        bits: usize,
+        (members, bits): (&[Member], usize),
+        with_batch: bool,
     ) -> Option<f64> {
         let chosen: Vec<&Member> = (0..members.len()).filter(|at| bits >> at & 1 == 1).map(|at| &members[at]).collect();
         let within =
@@ -282,10 +289,22 @@ impl Search<'_> {
             // It is read to its end, or from its beginning as far as is needed, or all of it with another one.
             let is_served = |member: &&Member| {
                 let is_its_way = member.forward.is_none_or(|own| own == forward);
-                let holds = |other: &&&Member| other.low <= member.low && other.high >= member.high && ends(other);
-                ends(member) || is_its_way && start(member) == *last || chosen.iter().any(|other| holds(&other))
+                let is_held = || chosen.iter().any(|other| contains(other, member) && ends(other));
+                ends(member) || is_its_way && start(member) == *last || is_held()
             };
-            if chosen.len() > 1 && !chosen.iter().all(is_served) {
+            // What is behind a range that may not end waits, if nothing waits for it. A Get joins the batch instead.
+            let is_sure =
+                |member: &Member| chosen.iter().any(|other| other.is_sure && contains(other, member) && ends(other));
+            let comes_before = |one: &Member, other: &Member| match forward {
+                true => one.low < other.low,
+                false => one.high > other.high,
+            };
+            let is_at_risk = |member: &&&Member| {
+                let is_against = member.forward.is_some_and(|own| own != forward) && !is_sure(member);
+                is_against || chosen.iter().any(|other| comes_before(other, member) && !is_sure(other))
+            };
+            let may_wait = |member: &&Member| !member.is_awaited && !(member.is_get && with_batch);
+            if chosen.len() > 1 && !(chosen.iter().all(is_served) && chosen.iter().filter(is_at_risk).all(may_wait)) {
                 return None;
             }
             let low = chosen.iter().map(|member| &member.low).min()?;
@@ -361,6 +380,27 @@ impl Search<'_> {
         })
     }
 
+    fn member(&self, what: &What) -> Member {
+        let mut all = self.needs.iter().flat_map(|need| &need.after);
+        let is_awaited = all.any(|waited_for| self.needs[*waited_for].what == *what);
+        match what {
+            What::Get { key, .. } => {
+                let sort = key.get(1).cloned().unwrap_or_default();
+                let (low, high) = (sort.clone(), sort);
+                Member { low, high, forward: None, want: Wanted::All, is_sure: true, is_awaited, is_get: true }
+            }
+            What::Range(Range { low, high, forward, want, counts, .. }) => Member {
+                low: low.clone(),
+                high: high.clone(),
+                forward: Some(*forward),
+                want: *want,
+                is_sure: *want == Wanted::All && !counts,
+                is_awaited,
+                is_get: false,
+            },
+        }
+    }
+
     /// The sort keys of a partition's items with their bytes, in order.
     fn stored(&self, partition: &Partition) -> Vec<(Key, usize)> {
         let table = &self.world.model.tables[partition.table];
@@ -397,18 +437,31 @@ impl Search<'_> {
     }
 }
 
+/// Whether a call for one thing brings another. A count brings no items.
+fn brings(brought: &What, what: &What) -> bool {
+    match (brought, what) {
+        (What::Range(range), What::Range(own)) => range.answers(own),
+        (What::Get { .. }, What::Range(_)) => false,
+        (What::Get { table: of, consistent: strong, key: own, .. }, What::Get { table, consistent, key, .. }) => {
+            (of, own) == (table, key) && (*strong || !consistent)
+        }
+        (What::Range(range), What::Get { table, consistent, key, .. }) => {
+            let Partition { table: of, index, consistent: strong, values, .. } = &range.partition;
+            let within = || {
+                let whole = range.want == Wanted::All && range.alone.is_none() && values.first() == key.first();
+                whole && key.get(1).is_some_and(|sort| (&range.low..=&range.high).contains(&sort))
+            };
+            let is_its_table = of == table && index.is_none() && (*strong || !consistent);
+            is_its_table && !range.counts && (range.brings.contains(key) || within())
+        }
+    }
+}
+
 fn is_better(one: &Queries, other: &Queries) -> bool {
     (one.groups.len(), one.units) < (other.groups.len(), other.units)
 }
 
-fn member(what: &What) -> Member {
-    match what {
-        What::Get { key, .. } => {
-            let sort = key.get(1).cloned().unwrap_or_default();
-            Member { low: sort.clone(), high: sort, forward: None, want: Wanted::All }
-        }
-        What::Range(range) => {
-            Member { low: range.low.clone(), high: range.high.clone(), forward: Some(range.forward), want: range.want }
-        }
-    }
+/// Whether a range holds all of another.
+fn contains(outer: &Member, inner: &Member) -> bool {
+    outer.low <= inner.low && outer.high >= inner.high
 }

@@ -45,8 +45,18 @@ pub enum What {
     Range(Range),
 }
 
+impl What {
+    /// Where the values of its partition come from.
+    pub fn origin(&self) -> &str {
+        match self {
+            Self::Get { origin, .. } => origin,
+            Self::Range(range) => &range.partition.origin,
+        }
+    }
+}
+
 impl Range {
-    /// Whether it finds all that another one looks for. A count brings no items.
+    /// Whether it finds all that another one looks for, wherever the partition comes from. A count brings no items.
     pub fn answers(&self, other: &Self) -> bool {
         let own = Partition { origin: other.partition.origin.clone(), ..self.partition.clone() };
         let is_same = (&own, &self.item, &self.low, &self.high, &self.alone)

@@ -320,7 +320,9 @@ impl<'w, 'd> Walk<'w, 'd> {
         };
         let whats: Vec<What> = combinations.iter().flat_map(|values| reading.of(values)).collect();
         let by: Vec<usize> = whats.into_iter().map(|what| self.need(what, after.clone())).collect();
-        if by.is_empty() {
+        // Without a value of its key, nothing is read. Nobody knows that before the reads that show it.
+        let item_by = if by.is_empty() { self.shown_by(place, &matching) } else { by.clone() };
+        if item_by.is_empty() {
             return Ok(Vec::new());
         }
         let is_list = combinations.len() > 1 || path.bindings.values().any(|source| is_list(field, source));
@@ -338,7 +340,7 @@ impl<'w, 'd> Walk<'w, 'd> {
         let of_row = |row: Row<'w>| Place {
             row,
             row_by: row_by.clone(),
-            item_by: by.clone(),
+            item_by: item_by.clone(),
             index_by: None,
             path: asked.path.clone(),
             known: if opens { BTreeMap::new() } else { known.clone() },
@@ -347,7 +349,10 @@ impl<'w, 'd> Walk<'w, 'd> {
         let mut places: Vec<Place<'w>> = found.into_iter().take(shown).map(of_row).collect();
         if places.is_empty() && !opens && shared.is_none() && asked.sets.is_some() {
             // Nobody knows yet that there is none.
-            let known_values = self.world.known(&place.row, find, arguments).ok().flatten().unwrap_or_default();
+            let known_values = match by.is_empty() {
+                true => matching.values(),
+                false => self.world.known(&place.row, find, arguments).ok().flatten().unwrap_or_default(),
+            };
             let row = Row { known: known_values, ..Row::of(self.world.type_named(&find.item)) };
             places.push(Place { is_missing: true, ..of_row(row) });
         }
@@ -420,6 +425,15 @@ impl<'w, 'd> Walk<'w, 'd> {
 
     fn is_late(&self, row: &Option<Row<'w>>) -> bool {
         row.as_ref().and_then(|row| row.item).is_some_and(|item| self.late.contains(&std::ptr::from_ref(item)))
+    }
+
+    /// The reads that show that a value of a key is missing, or that the values make no key.
+    fn shown_by(&self, place: &Place<'w>, matching: &Matching<'_, 'w>) -> Vec<usize> {
+        let sources = || matching.path.bindings.values();
+        let (missing, all): (Vec<&Source>, Vec<&Source>) =
+            (sources().filter(|source| matching.source(source).is_null()).collect(), sources().collect());
+        let shown = if missing.is_empty() { all } else { missing };
+        shown.into_iter().flat_map(|source| self.source_by(place, source)).collect()
     }
 
     fn wave_after(&self, after: &[usize]) -> usize {
@@ -496,6 +510,8 @@ fn cut<'w>(mut rows: Vec<Option<Row<'w>>>, want: &Want) -> (Vec<Option<Row<'w>>>
     match want {
         Want::All => (rows, Wanted::All, false),
         Want::One => {
+            // An object is the first item that is there, whichever shard has it.
+            rows.retain(Option::is_some);
             rows.truncate(1);
             (rows, Wanted::First(1), false)
         }

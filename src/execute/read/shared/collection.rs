@@ -11,12 +11,12 @@ use crate::execute::read::range_query::{MAX_LIMIT, RangePart, RangeQuery};
 use crate::plan::passes::shared_query::{self, GroupMember};
 use crate::plan::tree::{Collection, Read};
 use crate::schema::model::Model;
-use crate::table::data::attribute::{Item, KeyValue};
+use crate::table::data::attribute::{AttributeName, AttributeNames, Item, KeyValue};
 use crate::table::data::call::{Page, Query, SortCondition};
 use foldhash::quality::RandomState;
 use indexmap::IndexMap;
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The most items that a shared Query reads for members that it may fail to reach.
@@ -59,6 +59,33 @@ pub struct Offer {
     pub need: u32,
     /// Of a query: how many ranges it has. They share Queries all, or none does.
     pub ranges: usize,
+    /// How a Query must read for it.
+    pub form: QueryForm,
+}
+
+/// What a Query asks for, and how its answer may be kept.
+#[derive(Debug, Clone)]
+pub struct QueryForm {
+    /// The attributes, sorted.
+    pub projection: AttributeNames,
+    /// The greatest age in seconds of what the cache may answer; `None` if it may not.
+    pub max_age: Option<u32>,
+    /// Whether the items are remembered for later reads.
+    pub keeps: bool,
+}
+
+impl QueryForm {
+    /// Makes it serve another read, too: it asks for what both ask for, and is as fresh as both must be.
+    fn unite(&mut self, other: &Self) {
+        let has_all =
+            |one: &AttributeNames, other: &AttributeNames| other.iter().all(|name| one.binary_search(name).is_ok());
+        if !has_all(&self.projection, &other.projection) {
+            let all: BTreeSet<&AttributeName> = self.projection.iter().chain(other.projection.iter()).collect();
+            self.projection = all.into_iter().cloned().collect();
+        }
+        self.max_age = self.max_age.zip(other.max_age).map(|(own, other)| own.min(other));
+        self.keeps |= other.keeps;
+    }
 }
 
 /// What the reads of a collection may share a Query for.
@@ -125,7 +152,7 @@ pub fn shared_queries(
             limit: 0,
             start: None,
             consistent: read.consistent,
-            max_age: collection.max_age,
+            max_age: None,
         };
         let sort = read.action.key().and_then(|key| key.sort_attribute.as_ref()).map(|key| key.name.as_str());
         shared.extend(share_collection(collection, (&call, sort), offers, &mut taken));
@@ -186,11 +213,13 @@ fn share_collection(
     }
     let mut all = Vec::new();
     let shares = |of_group: Vec<SharedMember>, equal: &[(String, KeyValue)], (forward, between): (bool, u32)| {
-        let (partition, equal) = (Some(of_group.first()?.offer.partition.clone()), equal.to_vec());
-        let projection = Some(collection.projection.clone());
-        let call = Query { partition, equal, projection, forward, ..call.clone() };
+        let first = &of_group.first()?.offer;
+        let (partition, equal, mut form) = (Some(first.partition.clone()), equal.to_vec(), first.form.clone());
+        of_group.iter().skip(1).for_each(|one| form.unite(&one.offer.form));
+        let QueryForm { projection, max_age, keeps } = form;
+        let call = Query { partition, equal, projection: Some(projection), forward, max_age, ..call.clone() };
         let sort_attribute = sort_attribute.map(str::to_owned);
-        Some(SharedQuery { sharing: of_group, sort_attribute, call, between, keeps: collection.is_kept })
+        Some(SharedQuery { sharing: of_group, sort_attribute, call, between, keeps })
     };
     for ((_, equal), mut sharing) in partitions {
         let members = members(&sharing);
@@ -246,6 +275,7 @@ impl SharedMember {
             self.parts.push(offer.part);
         }
         self.offer.member.may_wait &= offer.member.may_wait;
+        self.offer.form.unite(&offer.form);
     }
 }
 
@@ -327,19 +357,23 @@ impl SharedQuery {
                     let part = query(position).take(range, &page.items, (self.call.forward, last));
                     found.extend(part.map(|part| SharedPartResult::Range(position, range, part)));
                 }
-                (SharedPart::Get(_), Some((key, _))) => {
-                    let reached = last.is_none_or(|last| {
-                        let order = order(last, key).unwrap_or(Ordering::Less);
-                        order.is_eq() || (order == Ordering::Greater) == self.call.forward
-                    });
+                (SharedPart::Get(_), low) => {
+                    let key = low.as_ref().map(|(key, _)| key);
+                    let is_own =
+                        |item: &&Arc<Item>| key.is_none_or(|key| order(item, key).is_some_and(Ordering::is_eq));
+                    let item = page.items.iter().find(is_own);
+                    let passes = |last: &Item| {
+                        let order = key.map(|key| order(last, key).unwrap_or(Ordering::Less));
+                        order.is_some_and(|order| order.is_eq() || (order == Ordering::Greater) == self.call.forward)
+                    };
                     let gets = one
                         .parts
                         .iter()
                         .filter_map(|part| if let SharedPart::Get(position) = part { Some(*position) } else { None });
-                    let item = page.items.iter().find(|item| order(item, key).is_some_and(Ordering::is_eq));
-                    found.extend(reached.then(|| SharedPartResult::Item(gets.collect(), item.cloned())));
+                    if item.is_some() || last.is_none_or(|last| passes(last)) {
+                        found.push(SharedPartResult::Item(gets.collect(), item.cloned()));
+                    }
                 }
-                (SharedPart::Get(_), None) => {}
             }
         }
         found

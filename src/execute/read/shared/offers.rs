@@ -1,7 +1,7 @@
 //! The requests of a wave in; out, for each of the plan's collections, the Gets and queries that may share a Query.
 //! Must not know how they are grouped.
 
-use super::collection::{CollectionOffers, Offer, SharedPart};
+use super::collection::{CollectionOffers, Offer, QueryForm, SharedPart};
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::span::KeySpan;
 use crate::execute::read::query_cache::QueryCache;
@@ -22,7 +22,8 @@ pub fn offers<'p>(
 ) -> Vec<CollectionOffers<'p>> {
     let of_collection = |collection: &'p Collection| {
         let of = reads.iter().filter(|requests| collection.reads.contains(&requests.id));
-        let offers = of.flat_map(|of| of.rows.iter().flat_map(|row| offers_of_row(of.read, row, requests, cache)));
+        let offers =
+            of.flat_map(|of| of.rows.iter().flat_map(|row| offers_of_row((plan, of.read), row, requests, cache)));
         let offers: Vec<Offer> = offers.collect();
         let read = collection.reads.first().map(|read| &plan.reads[*read]).filter(|_| offers.len() > 1)?;
         Some(CollectionOffers { collection, read, offers })
@@ -31,13 +32,19 @@ pub fn offers<'p>(
 }
 
 /// What a row offers to share a Query: its Get, or each range of its query; nothing if it is read by itself.
-fn offers_of_row(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCache) -> Vec<Offer> {
+fn offers_of_row(
+    (plan, read): (&Plan, &Read),
+    row: &RowRequest,
+    requests: &WaveRequests,
+    cache: &QueryCache,
+) -> Vec<Offer> {
     let item = GroupMember::item(read.may_wait);
+    let form = |keeps: bool| QueryForm { projection: read.projection.clone(), max_age: read.max_age, keeps };
     match row {
-        // A list keeps the order of its keys, which pages do not have.
-        RowRequest::Gets(_) if read.yields.is_some() => Vec::new(),
+        // A list keeps the order of its keys, because each Get has its own result.
         RowRequest::Gets(positions) => {
-            positions.iter().filter_map(|position| get_offer(*position, requests, item.clone())).collect()
+            let form = form(plan.keeps_gets);
+            positions.iter().filter_map(|position| get_offer(*position, requests, (&item, &form))).collect()
         }
         RowRequest::Query(position, page) => {
             let PendingQuery { id, query, needed, may_wait } = &requests.queries[*position];
@@ -54,6 +61,7 @@ fn offers_of_row(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: 
                 ..item
             };
             let need = needed.map_or(COUNTED, |needed| query.limit(needed, false));
+            let form = form(read.known.is_kept || query.keeps);
             let offer = |(at, (range, span)): (usize, (&KeyRange, KeySpan))| {
                 Some(Offer {
                     part: SharedPart::Range(*position, at),
@@ -62,8 +70,9 @@ fn offers_of_row(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: 
                     span,
                     condition: range.sort.as_ref().map(|(_, condition)| condition.clone()),
                     member: member.clone(),
-                    need,
+                    need: need.saturating_add(range.excluded_first(query.forward)),
                     ranges: query.ranges.len(),
+                    form: form.clone(),
                 })
             };
             query.spans().enumerate().filter_map(offer).collect()
@@ -73,7 +82,7 @@ fn offers_of_row(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: 
 }
 
 /// The offer of a Get; `None` if it needs no call.
-fn get_offer(position: usize, requests: &WaveRequests, member: GroupMember) -> Option<Offer> {
+fn get_offer(position: usize, requests: &WaveRequests, (member, form): (&GroupMember, &QueryForm)) -> Option<Offer> {
     if requests.is_known(position) {
         return None;
     }
@@ -82,10 +91,12 @@ fn get_offer(position: usize, requests: &WaveRequests, member: GroupMember) -> O
         part: SharedPart::Get(position),
         partition: (partition.0.to_string(), partition.1.clone()),
         equal: Vec::new(),
-        span: KeySpan::single(&sort.as_ref()?.1),
+        // A partition without a sort key has one item at most.
+        span: sort.as_ref().map_or_else(KeySpan::everything, |(_, sort)| KeySpan::single(sort)),
         condition: None,
-        member,
+        member: member.clone(),
         need: 1,
         ranges: 0,
+        form: form.clone(),
     })
 }
