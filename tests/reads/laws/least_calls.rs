@@ -8,9 +8,9 @@
 //! |---|---|---|
 //! | 7 | a round trip more | a known read waits for the others of its wave, and what follows it waits, too |
 //! | 1 | a round trip more | a Get lies in an earlier list, which did not ask for its attributes |
-//! | 1 | a round trip more | the oracle took one replica as late, and not the others; it does not any more |
-//! | 1 | a second page | the page ended with the bound that it excludes; such a page ends its range now |
-//! | 2 | a call more, one of them of four shards | below an object that is missing, the oracle does not read on |
+//! | 1 | a round trip more | the oracle took one replica as late, and not the others |
+//! | 1 | a second page | the page ended with the bound that it excludes |
+//! | 2 | a call more, one of them of four shards | below an object that the oracle takes for missing |
 
 use super::world::block_on;
 use crate::naive::binding::Rules;
