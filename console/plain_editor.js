@@ -4,8 +4,8 @@ import { make } from "./make.js";
 
 /** Puts an editor for an operation, its variables and its headers into an element, with the response beside them. */
 export function plainEditor(element, { address, fetch, startingTexts }) {
-  const operation = field("operation", "Operation", startingTexts[0], 16);
-  const variables = field("variables", "Variables, as JSON", "", 4);
+  const operation = field("operation", "Operation", startingTexts[0].query, 16);
+  const variables = field("variables", "Variables, as JSON", startingTexts[0].variables ?? "", 4);
   const headers = field("headers", "Headers, as JSON", "", 3);
   const response = make("pre", { id: "response", tabIndex: 0, ariaLabel: "Response" });
   const run = make("button", { type: "submit" }, "Run");
@@ -46,4 +46,10 @@ function json({ input }, name) {
   } catch (error) {
     throw new Error(`${name} must be a JSON object. ${error.message}`);
   }
+}
+
+/** Puts an operation with its variables in place of what is there. */
+export function replaceOperation({ query, variables }) {
+  document.getElementById("operation").value = query;
+  document.getElementById("variables").value = variables ?? "";
 }

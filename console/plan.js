@@ -1,142 +1,158 @@
-// `extensions.keyfold` of a response in, a view of it out: the waves, what each read is for, and each call on a time line.
+// `extensions.keyfold` of a response with its request in, a picture of it out: calls on a time axis, and their cost.
 
 import { counted, make, rounded } from "./make.js";
+import { claimsOf, keyValues } from "./key_values.js";
+import { linkFields } from "./plan_links.js";
+import { actionList, callRow, fieldName, legend } from "./plan_calls.js";
+import { bandsOf } from "./plan_rows.js";
+import { selectedFields } from "./selected_fields.js";
 
-/** Shows the plan and the calls of a response in an element; without one, says what will be shown. */
-export function showPlan(element, explained) {
-  if (!explained) {
-    element.replaceChildren(make("h2", {}, "Plan"), make("p", { className: "note" }, "Run an operation to see its calls and what they cost."));
-    return;
-  }
-  const { plan, calls, services = [], price } = explained;
-  const end = Math.max(...[...calls, ...services].map((call) => call.start + call.ms), 0.001);
-  const parts = [...(plan.reads ?? []), ...(plan.calls ?? []), ...calls, ...services];
-  const numbers = [...new Set(parts.map((part) => part.wave))].sort((a, b) => a - b);
-  element.replaceChildren(...[
+/** Says what will be shown here. */
+export function showNothing(element) {
+  linkFields(element, [], new Map());
+  element.replaceChildren(
     make("h2", {}, "Plan"),
-    make("p", { className: "summary" }, summary(numbers.length, calls, services, explained, end)),
-    atMost(explained.atMost, price),
-    ...(plan.steps ?? []).map(stepSection),
-    ...numbers.map((number) => {
-      const reads = (plan.reads ?? []).filter((read) => read.wave === number);
-      const asked = (plan.calls ?? []).filter((call) => call.wave === number);
-      return make("section", {}, make("h3", {}, `Wave ${number}`), readList(plan, reads), serviceList(plan, asked),
-        callList(calls, services, number, end));
-    }),
-  ].filter(Boolean));
+    make("p", { className: "note" }, "Run an operation to see its calls and what they cost."),
+  );
 }
 
-function summary(waves, calls, services, { capacity, dollarsAMillion }, end) {
-  if (!calls.length && !services.length) return `${counted(waves, "wave")}. No call was made, or rules hide what was read.`;
-  const units = [["read", capacity.read], ["write", capacity.write]].filter(([, units]) => units > 0);
-  const parts = [counted(waves, "wave"), counted(calls.filter((call) => !call.cached).length, "call"), ...units.map(([name, units]) => counted(units, `${name} unit`))];
-  if (services.length) parts.push(`${counted(services.length, "call")} of services, cost unknown`);
-  return [...parts, dollars(dollarsAMillion), `${rounded(end, 1)} ms`].filter(Boolean).join(" · ");
+/** Says why there is no plan: the operation did not run. */
+export function showRefused(element, errors) {
+  linkFields(element, [], new Map());
+  element.replaceChildren(
+    make("h2", {}, "Plan"),
+    make("p", { className: "refused" }, "The operation did not run, so it has no plan."),
+    make(
+      "ul",
+      { className: "errors" },
+      errors.map(({ message }) => make("li", {}, message)),
+    ),
+  );
 }
 
-/** What a million such operations cost on demand; nothing if the server says no price. */
+/** Shows the calls of an operation: `explained` and `errors` of its response, what was sent, and who called. */
+export function showPlan(element, { explained, data, errors = [], request, authorization, writes }) {
+  const fields = selectedFields(request);
+  const bands = bandsOf(explained);
+  const rows = bands.flatMap((band) => band.rows);
+  const values = keyValues({ fields, claims: claimsOf(authorization), data });
+  const end = Math.max(...rows.filter(({ call }) => call).map(({ start, ms }) => start + ms), 0.001);
+  const shown = new Map();
+  const sections = bands.map((band) => section(band, { end, values, explained, shown, errors, writes, fields, data }));
+  element.replaceChildren(
+    ...[
+      make("h2", {}, "Plan"),
+      facts(explained, rows),
+      comparison(explained, rows),
+      hiddenNote(explained, rows),
+      legend(rows),
+      axis(rows, end),
+      ...sections,
+    ].filter(Boolean),
+  );
+  linkFields(element, fields, shown);
+}
+
+/** What one sees first: the waves, the longest call, and the field that owns it. */
+function facts({ waves }, rows) {
+  const longest = rows.filter(({ call }) => call).reduce((most, row) => (!most || row.ms > most.ms ? row : most), null);
+  const fact = (id, name, text) => make("div", {}, make("dt", {}, name), make("dd", { id }, text));
+  return make(
+    "dl",
+    { className: "facts" },
+    fact("plan-waves", "Calls follow in", counted(waves, "wave")),
+    longest ? fact("plan-longest", "Longest call", `${rounded(longest.ms, 1)} ms, ${longest.operation}`) : null,
+    longest ? fact("plan-owner", "It is for", fieldName(longest)) : null,
+  );
+}
+
+/** What was measured, and beside it what the operation may take at most. */
+function comparison({ plan, calls, services = [], capacity, dollarsAMillion, atMost, price }, rows) {
+  if (!atMost) return null;
+  const isMeasured = rows.some(({ call }) => call);
+  const of = (value) => (isMeasured ? value : "–");
+  const sent = calls.filter(({ cached }) => !cached).length;
+  const cached = calls.length - sent;
+  const planned =
+    (atMost.services ?? []).reduce((sum, { calls }) => sum + calls, 0) +
+    (plan.steps ?? []).reduce((sum, { write }) => sum + (write?.calls ?? []).length, 0);
+  const lines = [
+    ["Calls", of(`${sent}${cached ? ` + ${cached} cached` : ""}`), `${rounded(atMost.calls, 0)}`],
+    ["Read units", of(rounded(capacity.read, 1)), rounded(atMost.capacity.read, 1)],
+    atMost.capacity.write > 0 && ["Write units", of(rounded(capacity.write, 1)), rounded(atMost.capacity.write, 1)],
+    (services.length || planned) && ["Service calls", of(`${services.length}`), `${planned}`],
+    price && ["A million cost", of(dollars(dollarsAMillion)), dollars(atMost.dollarsAMillion)],
+  ].filter(Boolean);
+  const head = make(
+    "tr",
+    {},
+    make("td", {}),
+    make("th", { scope: "col" }, "Measured"),
+    make("th", { scope: "col" }, "At most"),
+  );
+  const row = ([name, ...values]) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, name),
+      values.map((value) => make("td", {}, value)),
+    );
+  const note = price ? make("p", { className: "note" }, `On demand, ${price.region}, prices of ${price.date}.`) : null;
+  return make(
+    "div",
+    {},
+    make("table", { className: "costs" }, make("thead", {}, head), make("tbody", {}, lines.map(row))),
+    note,
+  );
+}
+
 function dollars(amount) {
-  return amount === undefined ? null : `$${amount.toFixed(amount === 0 || amount >= 1 ? 2 : 4)} a million`;
+  return `$${amount.toFixed(amount === 0 || amount >= 1 ? 2 : 4)}`;
 }
 
-/** What the operation may cost at most, whatever the table holds. */
-function atMost(bound, price) {
-  if (!bound) return null;
-  const dearest = bound.fields.reduce((most, field) => (!most || field.units > most.units ? field : most), null);
-  const parts = [counted(bound.calls, "call"), counted(bound.capacity.read, "read unit")];
-  if (bound.capacity.write) parts.push(counted(bound.capacity.write, "write unit"));
-  parts.push(counted(bound.objects, "object"));
-  const services = bound.services ?? [];
-  if (services.length) parts.push(`${counted(services.reduce((sum, field) => sum + field.calls, 0), "call")} of services, cost unknown`);
-  const hint = dearest && bound.fields.length > 1 ? ` ${dearest.field} may cost most: ${counted(dearest.units, "unit")}.` : "";
-  if (price) parts.push(`${dollars(bound.dollarsAMillion)} on demand (${price.region}, prices of ${price.date})`);
-  return make("p", { className: "note" }, `At most ${parts.join(", ")}.${hint}`);
+/** Why calls that were made are not shown. */
+function hiddenNote({ calls, services = [] }, rows) {
+  if (calls.length || services.length || !rows.length) return null;
+  return make(
+    "p",
+    { className: "note" },
+    "No call was made, or a rule hides items, and with them what was measured. The calls are those of the plan.",
+  );
 }
 
-/** One field of a mutation: its writes, and the reads after them. The waves of its calls follow those of the fields before it. */
-function stepSection(step) {
-  const actions = (step.write?.actions ?? []).map((action) => make("li", {}, make("strong", {}, action.type), ` ${action.action}`));
-  const name = step.write ? `Mutation.${step.write.field}` : "Query";
-  return make("section", {}, make("h3", {}, name), make("ul", {}, actions), readList(step, step.reads),
-    serviceList(step, step.calls ?? []));
+/** The time axis: its beginning, its middle and its end. */
+function axis(rows, end) {
+  if (!rows.some(({ call }) => call)) return null;
+  return make(
+    "div",
+    { className: "axis", ariaHidden: "true" },
+    [0, end / 2, end].map((at) => make("span", {}, `${rounded(at, end < 10 ? 1 : 0)} ms`)),
+  );
 }
 
-function readList(plan, reads) {
-  const names = new Map(plan.reads?.map((read) => [read.id, read.field]));
-  return make("ul", {}, reads.map((read) => readItem(read, names, sharing(plan, read))));
-}
-
-/** What services are asked: for which field, and what they wait for. */
-function serviceList(plan, asked) {
-  if (!asked.length) return null;
-  const names = new Map(plan.reads?.map((read) => [read.id, read.field]));
-  return make("ul", { className: "services" }, asked.map((call) => {
-    const before = [...call.after.map((id) => names.get(id)), ...(call.afterCalls ?? [])];
-    const notes = [before.length && `Waits for ${before.join(", ")}.`, "Cost unknown."].filter(Boolean).join(" ");
-    return make("li", {},
-      make("strong", {}, call.field), " Service ", make("span", { className: "where" }, call.service),
-      make("code", {}, call.gets), make("span", { className: "note" }, notes));
-  }));
-}
-
-/** The calls of a wave: those of tables, and beside them those of services. */
-function callList(calls, services, wave, end) {
-  const ofWave = (all) => all.filter((call) => call.wave === wave);
-  return make("ol", { className: "calls" },
-    [...ofWave(calls).map((call) => callItem(call, end)), ...ofWave(services).map((call) => serviceItem(call, end))]);
-}
-
-/** The reads that one Query answers together with this one. */
-function sharing(plan, read) {
-  const collection = (plan.collections ?? []).find((collection) => collection.reads.includes(read.id));
-  return collection ? collection.reads.filter((id) => id !== read.id) : [];
-}
-
-function readItem(read, names, together) {
-  const list = (ids) => ids.map((id) => names.get(id)).join(", ");
-  const where = read.index ? `${read.table}, index ${read.index}` : read.table;
-  const notes = [
-    read.wants && `Wants ${read.wants}.`,
-    read.after?.length && `Waits for ${list(read.after)}.`,
-    read.knownFrom?.length && `Does not ask again for what ${list(read.knownFrom)} brought.`,
-    read.rulesKnownFrom?.length && `Its rules do not look up again what ${list(read.rulesKnownFrom)} brought.`,
-    together.length && `One Query reads it together with ${list(together)}.`,
-    read.operation === "Scan" && "Reads the whole table or index: expensive.",
-  ].filter(Boolean).join(" ");
-  return make("li", {},
-    make("strong", {}, read.field), ` ${read.operation} `, make("span", { className: "where" }, where),
-    make("code", {}, read.key ?? ""),
-    notes ? make("span", { className: "note" }, notes) : null);
-}
-
-/** When a call began, and how long it took, among all. */
-function timeBar(call, end) {
-  const bar = make("span", { className: "time" }, make("span", { className: "spent" }));
-  bar.firstChild.style.marginInlineStart = `${(100 * call.start) / end}%`;
-  bar.firstChild.style.width = `${Math.max((100 * call.ms) / end, 0.5)}%`;
-  return bar;
-}
-
-function serviceItem(call, end) {
-  const what = [
-    counted(call.objects, "object"),
-    "cost unknown",
-    call.attempts > 1 && counted(call.attempts, "attempt"),
-    call.failure && `failed: ${call.failure.replaceAll("_", " ")}`,
-    `${rounded(call.ms, 1)} ms`,
-  ].filter(Boolean).join(" · ");
-  return make("li", {}, make("strong", {}, "Service"), " ", make("span", { className: "where" }, `${call.service}, ${call.field}`),
-    make("span", { className: "cost" }, what), timeBar(call, end));
-}
-
-function callItem(call, end) {
-  const where = call.index ? `${call.table}, index ${call.index}` : call.table;
-  const what = [
-    call.keys > 1 && counted(call.keys, "key"),
-    counted(call.items, "item"),
-    call.cached ? "from the cache" : counted(call.capacity, "unit"),
-    `${rounded(call.ms, 1)} ms`,
-  ].filter(Boolean).join(" · ");
-  return make("li", {}, make("strong", {}, call.operation), " ", make("span", { className: "where" }, where),
-    make("span", { className: "cost" }, what), timeBar(call, end));
+function section(band, context) {
+  const measured = band.rows.filter(({ call }) => call);
+  const time = measured.length
+    ? Math.max(...measured.map(({ start, ms }) => start + ms)) - Math.min(...measured.map(({ start }) => start))
+    : null;
+  const size = [
+    band.rows.length &&
+      counted(
+        band.rows.reduce((sum, row) => sum + (row.calls ?? 1), 0),
+        "call",
+      ),
+    time !== null && `${rounded(time, 1)} ms`,
+  ];
+  const heading = make("h3", {}, band.title, make("span", { className: "where" }, size.filter(Boolean).join(" · ")));
+  return make(
+    "section",
+    { className: `band ${band.kind}` },
+    heading,
+    make(
+      "ol",
+      { className: "calls" },
+      band.rows.map((row) => callRow(row, context)),
+    ),
+    band.actions.length ? actionList(band.actions, context) : null,
+  );
 }

@@ -1,5 +1,6 @@
 // Who calls: one of the sample callers, somebody with a token, or nobody.
 
+import { claimsOf } from "./key_values.js";
 import { make } from "./make.js";
 
 /** The choice of this tab, which a reload keeps. */
@@ -17,17 +18,24 @@ export async function callerChoice(element, { address, hasSamples }) {
   const before = sessionStorage.getItem(KEY);
   const known = [...choice.options].some((option) => option.value === before);
   choice.value = known ? before : samples.length ? "0" : "nobody";
-  const show = () => { token.hidden = choice.value !== "token"; };
+  const claims = make("span", { id: "caller-claims", className: "where" });
+  const current = () => (choice.value === "token" ? token.value.trim() : samples[Number(choice.value)]?.token);
+  const show = () => {
+    token.hidden = choice.value !== "token";
+    const { sub } = claimsOf(current() ?? "");
+    claims.textContent = current() ? (sub ? `sub ${sub}` : "no sub") : "no token";
+  };
+  token.addEventListener("input", show);
   choice.addEventListener("change", () => {
     sessionStorage.setItem(KEY, choice.value);
     show();
     if (!token.hidden) token.focus();
   });
   show();
-  element.append(make("label", { htmlFor: "caller" }, "Caller"), choice, token);
+  element.append(make("label", { htmlFor: "caller" }, "Caller"), choice, token, claims);
 
   return () => {
-    const text = choice.value === "token" ? token.value.trim() : samples[Number(choice.value)]?.token;
+    const text = current();
     return text ? `Bearer ${text}` : undefined;
   };
 }

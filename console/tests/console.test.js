@@ -35,14 +35,14 @@ onPage("a query shows its plan", {}, async (page) => {
   const text = await page.$eval("#plan", (element) => element.textContent);
   assert.match(text, /1 wave.*Wave 1/s);
   assert.match(text, /User\.|Query\.me/);
-  assert.match(text, /At most .* \$\d+\.\d+ a million on demand \(us-east-1, prices of 2024-11-01\)\./);
+  assert.match(text, /A million cost.*\$\d+\.\d+On demand, us-east-1, prices of 2024-11-01\./);
 });
 
 onPage("a mutation writes and shows its plan", {}, async (page) => {
   await typeOperation(page, "mutation { createGroup(id: \"browser\", name: \"From a browser\") { name } }");
   const { data, errors } = await run(page);
   assert.deepEqual({ data, errors }, { data: { createGroup: { name: "From a browser" } }, errors: undefined });
-  await page.waitForFunction(() => document.querySelector("#plan").textContent.includes("Mutation.createGroup"));
+  await page.waitForFunction(() => document.querySelector("#plan").textContent.includes("put Group"));
 });
 
 onPage("a subscription shows each change", {}, async (page) => {
@@ -59,8 +59,48 @@ onPage("a subscription shows each change", {}, async (page) => {
     await fetch("graphql", { method: "POST", headers, body: JSON.stringify({ query }) });
   }, mutation);
   await page.waitForFunction(() => document.querySelector(".graphiql-response .CodeMirror").CodeMirror.getValue().includes("Bread of a browser"));
+  assert.match(await page.$eval("#plan [role=status]", (element) => element.textContent), /^The subscription runs\. \d+ events? so far\.$/);
+  assert.match(await page.$eval("#plan .events li", (element) => element.textContent), /Bread of a browser/);
   // The same button stops it.
   await page.click(EXECUTE);
+});
+
+onPage("a conflict shows which condition failed", {}, async (page) => {
+  await typeOperation(page, 'mutation { createGroup(id: "flat", name: "Again") { name } }');
+  const { errors } = await run(page);
+  assert.equal(errors[0].extensions.code, "CONFLICT");
+  await page.waitForSelector("#plan .failed");
+  const texts = (selector) => page.$$eval(selector, (elements) => elements.map((element) => element.textContent));
+  assert.deepEqual(await texts("#plan .actions > .failed > strong"), ["put Group"]);
+  assert.deepEqual(await texts("#plan .condition.failed"), ["if attribute_not_exists(PK)"]);
+  assert.deepEqual(await texts("#plan .actions > .failed > .key-condition"), ['PK = "GROUP#flat" AND SK = "GROUP"']);
+});
+
+onPage("an operation that did not run has no plan", {}, async (page) => {
+  await typeOperation(page, "{ me { name } }");
+  await run(page);
+  await page.waitForSelector("#plan .band");
+  await typeOperation(page, "{ me { nothing } }");
+  assert.ok((await run(page)).errors);
+  await page.waitForSelector("#plan .refused");
+  assert.equal(await page.$("#plan .band"), null);
+  assert.match(await page.$eval("#plan", (element) => element.textContent), /did not run.*nothing/s);
+});
+
+onPage("the first screen has a named query that answers, and the operations of the API", {}, async (page) => {
+  const query = await page.$eval(".graphiql-query-editor .CodeMirror", (element) => element.CodeMirror.getValue());
+  assert.match(query, /^(#.*\n)?query [A-Z]\w*/);
+  assert.match(await page.$eval("#caller-claims", (element) => element.textContent), /^sub \S+$/);
+  await page.waitForSelector("#operations:not([hidden]) button");
+  assert.deepEqual(await page.$eval("#operations section:first-of-type button strong", (element) => element.textContent), "me");
+  const isNamed = (name) => page.waitForFunction((name) => [...document.querySelectorAll(".graphiql-tab")].some((tab) => tab.textContent.includes(name)), {}, name);
+  await isNamed(query.match(/query (\w+)/)[1]);
+  await (await page.waitForSelector("::-p-xpath(//*[@id='operations']//button[strong='group'])")).click();
+  await isNamed("Group");
+  const editors = () => page.$$eval(".graphiql-query-editor .CodeMirror, .graphiql-editor-tool .CodeMirror", (all) => all.map((one) => one.CodeMirror.getValue()));
+  const [inserted, variables] = await editors();
+  assert.match(inserted, /^query Group\(\$id: ID!\) \{\n {2}group\(id: \$id\) \{/);
+  assert.deepEqual(JSON.parse(variables), { id: "" });
 });
 
 onPage("the caller decides what is seen", {}, async (page) => {
@@ -74,7 +114,7 @@ onPage("the caller decides what is seen", {}, async (page) => {
 
 onPage("a keyboard alone is enough", {}, async (page) => {
   const focused = () => page.evaluate(() => document.activeElement.id);
-  for (const next of ["data", "design", "caller", "plan-switch"]) {
+  for (const next of ["data", "design", "caller", "operations-switch", "plan-switch"]) {
     await page.keyboard.press("Tab");
     assert.equal(await focused(), next);
   }

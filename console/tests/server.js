@@ -10,10 +10,11 @@ import { fileURLToPath } from "node:url";
 const project = new URL("../../", import.meta.url);
 const binary = process.env.KEYFOLD_BINARY ?? fileURLToPath(new URL("target/debug/keyfold", project));
 
-/** Starts `keyfold dev` on a copy of an example. */
+/** Starts `keyfold dev` on a copy of an example, or on one of the project's own schema (`.`). */
 export async function startServer(example) {
   const directory = mkdtempSync(join(tmpdir(), "keyfold-console-"));
-  cpSync(fileURLToPath(new URL(`examples/${example}`, project)), directory, { recursive: true });
+  const place = example === "." ? project : new URL(`examples/${example}/`, project);
+  for (const part of example === "." ? ["schema.graphql", "samples"] : ["."]) cpSync(fileURLToPath(new URL(part, place)), join(directory, part), { recursive: true });
   const schema = join(directory, "schema.graphql");
   const options = ["dev", "--listen", "127.0.0.1:0", "--schema", schema, "--sample", join(directory, "samples")];
   const server = spawn(binary, [...options, "--token-secret", join(directory, "secret")], { stdio: ["ignore", "pipe", "ignore"] });

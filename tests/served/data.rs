@@ -235,6 +235,7 @@ async fn other_origins_and_other_servers_do_not_have_it() {
         "/design",
         "/design.md",
         "/dev/callers",
+        "/dev/writes",
     ] {
         let asked = |site: &'static str| {
             server
@@ -260,7 +261,9 @@ async fn other_origins_and_other_servers_do_not_have_it() {
     let plain = Server::dev(&["--playground=false", "--sample", sample.to_str().unwrap()]);
     let served = super::server::Server::start(Behind::Socket, &sample);
     for server in [&plain, &served] {
-        for path in ["/data", "/data/tables", "/data/items?table=data", "/design", "/design.md", "/dev/callers"] {
+        for path in
+            ["/data", "/data/tables", "/data/items?table=data", "/design", "/design.md", "/dev/callers", "/dev/writes"]
+        {
             assert_eq!(server.status(path).await, 404, "{path}");
         }
     }

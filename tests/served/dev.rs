@@ -18,7 +18,7 @@ async fn browsers_get_graphiql() {
     assert!(page.headers()["content-type"].to_str().unwrap().starts_with("text/html"));
     let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
     let text = page.text().await.unwrap();
-    assert!(text.contains("graphiql.min.js") && text.contains("user(id: ID!): User"), "{text}");
+    assert!(text.contains("graphiql.min.js") && text.contains("Ctrl-Enter runs the operation."), "{text}");
     // GraphiQL comes from the binary where that holds it.
     assert!(policy.starts_with("default-src 'none'; script-src 'self' "), "{policy}");
     assert_eq!(policy.contains("https://unpkg.com"), text.contains("https://unpkg.com"), "{policy}");
@@ -93,14 +93,14 @@ async fn a_changed_schema_is_served_and_a_broken_one_reported() {
     let named = "{ user: userByEmail(email: \"aiko.tanaka@example.com\") { name } }";
     let called = "{ user: userAt(email: \"aiko.tanaka@example.com\") { name } }";
     assert_eq!(server.ask(named, json!({})).await.data()["user"]["name"], "Aiko Tanaka");
-    assert!(starting_texts(&server).await[0].as_str().unwrap().contains("userByEmail("));
+    assert!(starting_texts(&server).await[1].as_str().unwrap().contains("createUser("));
 
-    assert!(text.contains("userByEmail("));
-    fs::write(&path, text.replace("userByEmail(", "userAt(")).unwrap();
+    assert!(text.contains("userByEmail(") && text.contains("createUser("));
+    fs::write(&path, text.replace("userByEmail(", "userAt(").replace("createUser(", "addUser(")).unwrap();
     server.process.wait_for("the schema was reloaded");
     assert_eq!(server.ask(called, json!({})).await.data()["user"]["name"], "Aiko Tanaka");
-    let texts = starting_texts(&server).await[0].to_string();
-    assert!(texts.contains("userAt(") && !texts.contains("userByEmail("), "{texts}");
+    let texts = starting_texts(&server).await[1].to_string();
+    assert!(texts.contains("addUser(") && !texts.contains("createUser("), "{texts}");
     assert_eq!(server.ask(named, json!({})).await.error().1, "GRAPHQL_VALIDATION_FAILED");
 
     fs::write(&path, text.replace("user(\n", "user(of: \"1\",\n")).unwrap();
@@ -435,6 +435,23 @@ async fn the_page_has_tokens_of_the_sample_callers() {
 
     let without = Server::dev(&[]);
     assert_eq!(without.client.get(format!("{}/dev/callers", without.url)).send().await.unwrap().status().as_u16(), 404);
+}
+
+#[tokio::test]
+async fn it_says_what_each_write_demands() {
+    let directory = tempfile::tempdir().unwrap();
+    let members = |path: &str| repository("examples/members").join(path).display().to_string();
+    let (schema, sample) = (members("schema.graphql"), members("samples"));
+    let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", &sample];
+    let server = Server::dev_by(keyfold(directory.path(), &options), directory);
+    let writes: Value =
+        server.client.get(format!("{}/dev/writes", server.url)).send().await.unwrap().json().await.unwrap();
+    let [user, group, membership] = writes["createGroup"].as_array().unwrap().as_slice() else { panic!("{writes}") };
+    assert_eq!((&user["presence"], &user["condition"]), (&Value::Null, &"attribute_exists(PK)".into()), "{user}");
+    assert_eq!(user["message"], "Sign up first.");
+    assert_eq!((&group["presence"], &group["bound"]["id"]), (&"attribute_not_exists(PK)".into(), &"{$id}".into()));
+    assert_eq!(membership["bound"]["userId"], "{auth.sub}");
+    assert_eq!(writes["renameGroup"][0]["presence"], "attribute_exists(PK)");
 }
 
 #[tokio::test]

@@ -114,7 +114,8 @@ impl Dev {
         let callers: Vec<_> = callers.into_iter().map(|caller| (caller.name, caller.claims)).collect();
         let sample_callers = issuer.filter(|_| !callers.is_empty()).map(|issuer| SampleCallers { issuer, callers });
         let data = Arc::new(GatewayTables { current: current.clone() });
-        let development = Development { sample_callers, design, data, starting_texts };
+        let writes = current.clone();
+        let development = Development { sample_callers, design, data, writes, starting_texts };
         let ended = server.run(current, authenticator, Some(development)).await;
         watching.abort();
         surveying.abort();

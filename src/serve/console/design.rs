@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 /// The page around the document.
 const PAGE: &str = include_str!("../../../console/design.html");
-/// What the page may load: nothing but its style sheet.
-const POLICY: &str =
-    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// What the page may load: its own style sheets and modules, and what the tables hold of which types.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Writes the design document.
 pub trait DesignDocument: Send + Sync + 'static {

@@ -7,6 +7,7 @@ use super::data::{self, TableData};
 use super::design::{self, DesignDocument};
 use super::sample_callers::{self, SampleCallers};
 use super::starting_text::StartingTexts;
+use super::writes::{self, WriteConditions};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -23,6 +24,8 @@ pub struct Development {
     pub design: Arc<dyn DesignDocument>,
     /// What the tables hold.
     pub data: Arc<dyn TableData>,
+    /// What the writes of the API demand.
+    pub writes: Arc<dyn WriteConditions>,
     /// What the editor starts with.
     pub starting_texts: Arc<dyn StartingTexts>,
 }
@@ -30,10 +33,11 @@ pub struct Development {
 impl Development {
     /// The routes.
     pub fn routes(self) -> Router {
-        let Self { sample_callers, design, data, .. } = self;
+        let Self { sample_callers, design, data, writes, .. } = self;
         let mut routes = Router::new()
             .route("/design", get(design::page).with_state(design.clone()))
             .route("/design.md", get(design::file).with_state(design))
+            .route("/dev/writes", get(writes::list).with_state(writes))
             .merge(data::routes(data));
         if let Some(callers) = sample_callers {
             routes = routes.route("/dev/callers", get(sample_callers::list).with_state(Arc::new(callers)));

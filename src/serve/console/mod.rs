@@ -2,7 +2,7 @@
 //!
 //! The page's own modules are in `console/`. [`page`] is the page at `/`, [`files`] are its modules and GraphiQL, and
 //! [`starting_text`] is what its editor starts with. [`development`] is what only `keyfold dev` has: the
-//! [`sample_callers`] to choose from, the [`design`] document, and the [`data`] of the tables.
+//! [`sample_callers`] to choose from, the [`design`] document, the [`data`] of the tables, and what [`writes`] demand.
 
 pub mod data;
 pub mod design;
@@ -11,3 +11,4 @@ pub mod files;
 pub mod page;
 pub mod sample_callers;
 pub mod starting_text;
+pub mod writes;

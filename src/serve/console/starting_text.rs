@@ -6,10 +6,7 @@ use apollo_compiler::Node;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Type};
 use apollo_compiler::schema::{ExtendedType, ObjectType, Schema};
 use futures_util::future::{BoxFuture, FutureExt};
-use std::fmt::Write;
 
-/// Most root fields that the text names.
-const NAMED: usize = 30;
 /// Most fields that its first operation selects.
 const SELECTED: usize = 5;
 /// How deep input objects nest in its first mutation.
@@ -54,29 +51,17 @@ pub fn starting_texts(api: &Schema, fitting: FittingOperations) -> Vec<String> {
     texts.into_iter().flatten().collect()
 }
 
-/// The queries of the API, and one that runs.
+/// A query that runs. The page lists the others beside the editor.
 fn starting_text(api: &Schema, query_that_answers: Option<String>) -> String {
-    let mut text = String::from(
-        "# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n",
-    );
+    let text = "# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n";
     let query = api.schema_definition.query.as_ref().and_then(|name| api.get_object(name));
     let fields: Vec<_> = query.iter().flat_map(|query| query.fields.values()).collect();
-    for field in fields.iter().take(NAMED) {
-        let arguments: Vec<_> =
-            field.arguments.iter().map(|argument| format!("{}: {}", argument.name, argument.ty)).collect();
-        let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
-        let _ = writeln!(text, "#   {}{arguments}: {}", field.name, field.ty);
-    }
-    if fields.len() > NAMED {
-        let _ = writeln!(text, "#   and {} more", fields.len() - NAMED);
-    }
     if let Some(operation) = query_that_answers {
-        return format!("{text}\n{operation}");
+        return format!("{text}{operation}");
     }
     let free = fields.iter().find(|field| field.arguments.iter().all(|argument| !argument.is_required()));
     let selected = free.and_then(|field| Some(format!("{}{}", field.name, selection(api, field, "  ")?)));
-    let _ = write!(text, "\n{{\n  {}\n}}\n", selected.as_deref().unwrap_or("__typename"));
-    text
+    format!("{text}{{\n  {}\n}}\n", selected.as_deref().unwrap_or("__typename"))
 }
 
 /// A mutation or a subscription of the API: the first, with an empty value for each argument that it needs. `None` if
@@ -165,7 +150,7 @@ mod tests {
         let first = "type Query { user(id: ID!): User users(first: Int): Users } type Users { nodes: [User!]! } type User { name: Int list: [User] }";
         let text = starting_text(first);
         assert!(
-            text.contains("#   user(id: ID!): User\n")
+            text.starts_with("# Ctrl-Space")
                 && text.ends_with("{\n  users {\n    nodes {\n      name\n    }\n  }\n}\n"),
             "{text}"
         );
@@ -200,10 +185,7 @@ mod tests {
             subscription: None,
         };
         let texts = starting_texts(&api, fitting);
-        assert!(
-            texts[0].contains("#   a: Int\n") && texts[0].ends_with("\n\n{ a }\n") && texts[1] == "mutation { b }\n",
-            "{texts:?}"
-        );
+        assert!(texts[0].ends_with(" runs the operation.\n{ a }\n") && texts[1] == "mutation { b }\n", "{texts:?}");
         assert_eq!(starting_texts(&api, FittingOperations::default())[1], "mutation {\n  b\n}\n");
     }
 }
