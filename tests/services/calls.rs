@@ -6,6 +6,7 @@ use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::execute::service::call::{ServiceError, ServiceErrorKind, ServiceRequest, ServiceResult};
+use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::Recorder;
 use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
@@ -18,6 +19,11 @@ async fn shop(services: &Scripted) -> (Gateway, Arc<Recorder>) {
     let (model, recorder) = (model(), Arc::new(Recorder::default()));
     let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
+    // Another program has written its amount as a text.
+    let amount = json!({ "S": "70" });
+    let item = json!({ "PK": { "S": "ORDER#9" }, "SK": { "S": "ORDER" }, "amount": amount, "status": { "S": "OPEN" } });
+    let item = parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap();
+    store.load(&model.tables[0], vec![item], support::deadline()).await.unwrap();
     let settings = Settings { services: Some(Arc::new(services.clone())), ..support::settings() };
     let gateway = Gateway::new(model, store, settings);
     let response = ask(&gateway, "mutation { addOrder(id: \"1\", amount: 7) { id } }").await;
@@ -287,4 +293,47 @@ async fn the_same_key_of_another_caller_is_another_key_at_the_service() {
     let keys: Vec<String> = services.take_requests().into_iter().filter_map(|request| request.key).collect();
     assert_eq!(keys.len(), 3);
     assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2], "{keys:?}");
+}
+
+#[tokio::test]
+async fn one_key_in_two_fields_is_two_keys_at_the_service() {
+    let services = charging();
+    let (gateway, _) = shop(&services).await;
+    ask(&gateway, "mutation { addOrder(id: \"2\", amount: 7) { id } }").await;
+    ask(&gateway, PAY).await;
+    ask(&gateway, "mutation { settle(id: \"2\", key: \"k\") { id } }").await;
+    let keys: Vec<String> = services.take_requests().into_iter().filter_map(|request| request.key).collect();
+    assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
+}
+
+#[tokio::test]
+async fn a_repeat_that_cannot_call_says_that_an_earlier_call_may_stand() {
+    let fate = Arc::new(Mutex::new("loses"));
+    let services = {
+        let fate = fate.clone();
+        Scripted::new(move |request| match *fate.lock().unwrap() {
+            "loses" => Act::Fail(ServiceError::new(ServiceErrorKind::Unavailable, "lost")),
+            _ => Act::Answer(vec![charge(request)]),
+        })
+    };
+    let (gateway, _) = shop(&services).await;
+    // Each sends the call three times, so the service is left alone after the second.
+    for key in ["a", "b"] {
+        ask(&gateway, &PAY.replace("\"k\"", &format!("\"{key}\""))).await;
+    }
+    let sent = services.take().len();
+    let again = ask(&gateway, &PAY.replace("\"k\"", "\"a\"")).await;
+    assert_eq!((refusal(&again), sent), (("UNAVAILABLE".to_owned(), json!([{ "as": "charge", "made": null }])), 5));
+    let new = ask(&gateway, &PAY.replace("\"k\"", "\"c\"")).await;
+    assert_eq!(refusal(&new), ("UNAVAILABLE".to_owned(), Value::Null));
+    assert!(services.take().is_empty());
+}
+
+#[tokio::test]
+async fn a_condition_on_what_cannot_be_read_makes_no_write() {
+    let services = charging();
+    let (gateway, _) = shop(&services).await;
+    let refused = ask(&gateway, "mutation { send(orderId: \"9\", key: \"k\") { id } }").await;
+    assert_eq!(refusal(&refused), ("INTERNAL".to_owned(), Value::Null), "{refused}");
+    assert!(services.take().is_empty());
 }

@@ -15,30 +15,47 @@ use std::sync::{Arc, Mutex};
 /// What the service knows of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Charge {
-    Made { id: String, amount: i64 },
+    Made(Standing),
     Undone,
+}
+
+/// A charge that stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    pub id: String,
+    pub amount: i64,
+    /// The field for which it was made.
+    pub field: String,
+    /// Whether it is a parcel.
+    pub is_parcel: bool,
 }
 
 /// The service, whose calls have trouble by chance.
 #[derive(Clone)]
 pub struct Till {
     charges: Arc<Mutex<BTreeMap<String, Charge>>>,
+    given_back: Arc<Mutex<usize>>,
     chances: Chances,
 }
 
 impl Till {
     pub fn new(chances: Chances) -> Self {
-        Self { charges: Arc::default(), chances }
+        Self { charges: Arc::default(), given_back: Arc::default(), chances }
     }
 
-    /// The charges that stand: id → amount.
-    pub fn standing(&self) -> BTreeMap<String, i64> {
+    /// The charges that stand, by their ids.
+    pub fn standing(&self) -> BTreeMap<String, Standing> {
         let charges = self.charges.lock().unwrap();
         let standing = charges.values().filter_map(|charge| match charge {
-            Charge::Made { id, amount } => Some((id.clone(), *amount)),
+            Charge::Made(standing) => Some((standing.id.clone(), standing.clone())),
             Charge::Undone => None,
         });
         standing.collect()
+    }
+
+    /// How many charges were made and given back.
+    pub fn given_back(&self) -> usize {
+        *self.given_back.lock().unwrap()
     }
 
     fn make(&self, request: &ServiceRequest) -> ServiceResult {
@@ -46,7 +63,8 @@ impl Till {
         let mut charges = self.charges.lock().unwrap();
         let count = charges.len();
         if request.undo.is_some() {
-            charges.insert(key, Charge::Undone);
+            let before = charges.insert(key, Charge::Undone);
+            *self.given_back.lock().unwrap() += usize::from(matches!(before, Some(Charge::Made(_))));
             return Ok(json!({}));
         }
         let item = &items(request)[0];
@@ -54,10 +72,13 @@ impl Till {
         if item["token"] == "bad" {
             return refused("DECLINED", "The card is declined.");
         }
-        let made = charges.entry(key).or_insert_with(|| Charge::Made { id: format!("ch{count}"), amount });
-        match made {
-            Charge::Made { amount: before, .. } if *before != amount => refused("MISMATCH", "Another amount."),
-            Charge::Made { id, .. } => {
+        let is_parcel = item.get("charge").is_some();
+        let new = || Standing { id: format!("ch{count}"), amount, field: request.field.clone(), is_parcel };
+        match charges.entry(key).or_insert_with(|| Charge::Made(new())) {
+            Charge::Made(before) if before.amount != amount || before.field != request.field => {
+                refused("MISMATCH", "Another charge.")
+            }
+            Charge::Made(Standing { id, .. }) => {
                 Ok(json!({ "id": id, "amount": amount, "method": "card", "balance": 17, "code": id }))
             }
             Charge::Undone => refused("UNDONE", "This charge was given back."),

@@ -25,7 +25,7 @@ pub struct KnownRequest {
     pub table: Arc<str>,
     /// The key of the record: the mark of the field and a digest of the caller, the field and the request's key.
     pub key: Key,
-    /// The digest in it, in hexadecimal.
+    /// The digest in it, in hexadecimal: of the caller and the request's key.
     pub digest: String,
     /// The attribute with the time at which the record ends.
     pub time: String,
@@ -94,7 +94,12 @@ pub fn owner(context: &ExecutionContext<'_>, write: &Write) -> Value {
         .chain(claims.into_iter().cloned())
         .map(|claim| (claim.to_string(), context.caller.text(&claim)))
         .collect();
-    json!([claim("iss"), context.caller.sub(), in_keys])
+    let sent = write.calls.iter().filter_map(|call| context.model.services.get(call.service));
+    let sent: Vec<_> = sent.filter_map(|service| context.caller.claims_named(&service.claims)).collect();
+    match sent.is_empty() {
+        true => json!([claim("iss"), context.caller.sub(), in_keys]),
+        false => json!([claim("iss"), context.caller.sub(), in_keys, sent]),
+    }
 }
 
 /// Adds the claims that say which items an action is about, or which keys its new items get.

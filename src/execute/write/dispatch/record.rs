@@ -30,7 +30,7 @@ const LASTS: i64 = 24 * 60 * 60;
 /// The attributes of a record beside its key and its time.
 const FINGERPRINT: &str = RECORD_ATTRIBUTES[0];
 const MADE: &str = RECORD_ATTRIBUTES[1];
-const BASIS: &str = RECORD_ATTRIBUTES[2];
+const CALLS: &str = RECORD_ATTRIBUTES[2];
 const REFUSAL: &str = RECORD_ATTRIBUTES[3];
 /// The members of a refusal: its errors as JSON, and whether its calls are undone.
 const ERRORS: &str = "errors";
@@ -38,7 +38,7 @@ const UNDONE: &str = "undone";
 /// The longest text of an error that a record keeps, in characters.
 const MAX_TEXT: usize = 400;
 /// The details of errors that a record keeps.
-const DETAILS: [&str; 5] = ["argument", "elements", "currentVersion", "serviceCode", "calls"];
+const DETAILS: [&str; 6] = ["argument", "calls", "currentVersion", "elements", "field", "serviceCode"];
 /// The members of a recorded item: its type and its key, or all of it.
 const TYPE: &str = "type";
 const KEY: &str = "key";
@@ -90,20 +90,22 @@ fn begun(request: &KnownRequest) -> Conditions {
 
 /// What was there when a record was to be begun.
 pub enum Beginning {
-    /// None.
-    New,
+    /// None. What the new one says of the calls.
+    New(String),
     /// A record of this key.
     Again(Arc<Item>),
 }
 
 /// Begins the record of a request, before its services are called with what has this fingerprint.
 pub async fn begin(job: &WriteJob<'_>, request: &KnownRequest, basis: &str) -> Result<Beginning, FieldErrors> {
+    // A later record of the same key has other calls.
+    let calls = format!("{basis}#{}", job.token);
     let mut record = head(job, request);
-    record.insert(BASIS, Attribute::S(basis.into()));
+    record.insert(CALLS, Attribute::S(calls.as_str().into()));
     // A record that ends in this moment makes room for another.
     for _ in 0..2 {
         match put(job, request, record.clone(), free(job, request)).await {
-            Ok(()) => return Ok(Beginning::New),
+            Ok(()) => return Ok(Beginning::New(calls)),
             Err(WriteError::Conditions(_)) => {
                 if let Some(record) = read(job, request).await? {
                     return Ok(Beginning::Again(record));
@@ -127,9 +129,9 @@ pub enum Recorded {
 pub async fn refuse(
     job: &WriteJob<'_>,
     request: &KnownRequest,
-    field_errors: &FieldErrors,
+    (field_errors, calls): (&FieldErrors, &str),
 ) -> Result<Recorded, FieldErrors> {
-    match put(job, request, refused(job, request, (field_errors, false)), begun(request)).await {
+    match put(job, request, refused(job, request, (field_errors, calls, false)), begun(request)).await {
         Ok(()) => Ok(Recorded::Now),
         Err(WriteError::Conditions(_)) => match read(job, request).await? {
             Some(record) => Ok(Recorded::Otherwise(record)),
@@ -140,20 +142,25 @@ pub async fn refuse(
 }
 
 /// Says in the record of a refused request that its calls are undone. If it cannot be said, they are undone again.
-pub async fn undone(job: &WriteJob<'_>, request: &KnownRequest, field_errors: &FieldErrors) {
+pub async fn undone(job: &WriteJob<'_>, request: &KnownRequest, (field_errors, calls): (&FieldErrors, &str)) {
     let mut condition = Conditions::default();
     condition.equals(FINGERPRINT, Attribute::S(request.fingerprint.as_str().into()));
     condition.exists(REFUSAL);
-    let _ = put(job, request, refused(job, request, (field_errors, true)), condition).await;
+    let _ = put(job, request, refused(job, request, (field_errors, calls, true)), condition).await;
 }
 
 /// The record of a request that is refused with these errors, and whether its calls are undone.
-fn refused(job: &WriteJob<'_>, request: &KnownRequest, (field_errors, is_undone): (&FieldErrors, bool)) -> Item {
+fn refused(
+    job: &WriteJob<'_>,
+    request: &KnownRequest,
+    (field_errors, calls, is_undone): (&FieldErrors, &str, bool),
+) -> Item {
     let mut refusal = Item::new();
     let errors: Vec<Value> = field_errors.iter().map(error_json).collect();
     refusal.insert(ERRORS, Attribute::S(Value::Array(errors).to_string().into()));
     refusal.insert(UNDONE, Attribute::Bool(is_undone));
     let mut record = head(job, request);
+    record.insert(CALLS, Attribute::S(calls.into()));
     record.insert(REFUSAL, Attribute::M(refusal));
     record
 }
@@ -211,7 +218,15 @@ pub fn state(record: &Item) -> RecordState {
 
 /// Whether a record was begun for calls with what has this fingerprint.
 pub fn has_basis(record: &Item, basis: &str) -> bool {
-    matches!(record.get(BASIS), Some(Attribute::S(text)) if text.as_str() == basis)
+    calls(record).split('#').next() == Some(basis)
+}
+
+/// What a record says of its calls: a fingerprint of what they depend on, and a random part.
+pub fn calls(record: &Item) -> &str {
+    match record.get(CALLS) {
+        Some(Attribute::S(text)) => text.as_str(),
+        _ => "",
+    }
 }
 
 /// An error as a record keeps it. A service may have said more of it than fits an item.

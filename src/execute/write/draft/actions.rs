@@ -53,6 +53,9 @@ impl Drafting<'_, '_> {
     async fn all(&mut self) -> Result<(), FieldErrors> {
         self.ask_for_field().await?;
         self.read_ahead().await?;
+        for condition in self.job.write.calls.iter().filter_map(|call| call.condition.as_ref()) {
+            self.check_readable(condition.arguments())?;
+        }
         self.draft_all().await?;
         self.check_found()?;
         // What a request with a record writes is one transaction, or it is refused.

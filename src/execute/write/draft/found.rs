@@ -202,7 +202,6 @@ impl<'a> Drafting<'a, '_> {
 
     /// Fails if the condition or the expression of an action names a field of a found item whose value cannot be read.
     pub fn check_named(&self, action: &Action) -> Result<(), FieldErrors> {
-        let job = self.job;
         if self.draft.arguments.is_none() {
             return Ok(());
         }
@@ -210,6 +209,12 @@ impl<'a> Drafting<'a, '_> {
         if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
             names.extend(expression.arguments());
         }
+        self.check_readable(names)
+    }
+
+    /// Fails if one of these names is a field of a found item whose value cannot be read.
+    pub fn check_readable(&self, names: Vec<&str>) -> Result<(), FieldErrors> {
+        let job = self.job;
         for (held, field) in names.into_iter().filter_map(|name| {
             let (found, field) = name.rsplit_once('.')?;
             Some((self.draft.held.iter().find(|held| held.argument == found)?, field))

@@ -59,8 +59,8 @@ impl RefusedWrite {
 pub async fn make_calls(job: &WriteJob<'_>, arguments: &Map<String, Value>) -> BeforeWrite {
     match checked(job, arguments).await {
         Ok((draft, basis)) => match begin(job, &basis).await {
-            Ok(None) => Calling::new(job, arguments, &draft).all(basis).await,
-            Ok(Some(known)) => known,
+            Ok(Begun::Calls(calls, unsent)) => Calling::new(job, arguments, &draft).all((basis, &calls, unsent)).await,
+            Ok(Begun::Decided(known)) => known,
             Err(field_errors) => BeforeWrite::Refused(RefusedWrite::early(field_errors)),
         },
         Err(field_errors) => BeforeWrite::Refused(RefusedWrite::early(field_errors)),
@@ -115,19 +115,30 @@ async fn checked(job: &WriteJob<'_>, arguments: &Map<String, Value>) -> Result<(
     Ok((draft, basis))
 }
 
-/// Begins the record of the request. Gives what follows if it is decided already.
-async fn begin(job: &WriteJob<'_>, basis: &str) -> Result<Option<BeforeWrite>, FieldErrors> {
-    let Some(request) = job.request else { return Ok(None) };
+/// What follows once the record of a request is begun.
+enum Begun {
+    /// The calls are made. What the record says of them, and what came of one that this request does not send: an
+    /// earlier one may have.
+    Calls(String, CallState),
+    /// It is decided already.
+    Decided(BeforeWrite),
+}
+
+/// Begins the record of the request, if it has one.
+async fn begin(job: &WriteJob<'_>, basis: &str) -> Result<Begun, FieldErrors> {
+    let Some(request) = job.request else { return Ok(Begun::Calls(String::new(), CallState::NotMade)) };
     let record = match record::begin(job, request, basis).await? {
-        Beginning::New => return Ok(None),
+        Beginning::New(calls) => return Ok(Begun::Calls(calls, CallState::NotMade)),
         Beginning::Again(record) => record,
     };
     record::check(request, &record)?;
-    match record::state(&record) {
-        RecordState::Begun if record::has_basis(&record, basis) => Ok(None),
-        RecordState::Begun => Ok(Some(BeforeWrite::Refused(RefusedWrite::early(vec![changed()])))),
-        RecordState::Made | RecordState::Refused { .. } => Ok(Some(BeforeWrite::Answered(record))),
-    }
+    Ok(match record::state(&record) {
+        RecordState::Begun if record::has_basis(&record, basis) => {
+            Begun::Calls(record::calls(&record).to_owned(), CallState::Unknown)
+        }
+        RecordState::Begun => Begun::Decided(BeforeWrite::Refused(RefusedWrite::early(vec![changed()]))),
+        RecordState::Made | RecordState::Refused { .. } => Begun::Decided(BeforeWrite::Answered(record)),
+    })
 }
 
 /// The error of a write that would be made with other values than its services were given.
@@ -158,13 +169,14 @@ impl<'c, 'j> Calling<'c, 'j> {
         Self { job, draft, arguments: arguments.clone(), named, states: Vec::new() }
     }
 
-    async fn all(mut self, basis: String) -> BeforeWrite {
+    /// Makes them all. `unsent` is what came of a call that this request does not send.
+    async fn all(mut self, (basis, calls, unsent): (String, &str, CallState)) -> BeforeWrite {
         let write = self.job.write;
         for call in &write.calls {
-            let (state, refused) = self.call(call).await;
+            let (state, refused) = self.call(call, (calls, unsent)).await;
             self.states.push(state);
             if let Some((field_error, is_open)) = refused {
-                self.states.resize(write.calls.len(), CallState::NotMade);
+                self.states.resize(write.calls.len(), unsent);
                 let states = Some(self.states);
                 return BeforeWrite::Refused(RefusedWrite { field_errors: vec![field_error], states, is_open });
             }
@@ -173,19 +185,25 @@ impl<'c, 'j> Calling<'c, 'j> {
     }
 
     /// Makes a call. Gives what came of it; and the error if the write is refused, with whether it may still be made.
-    async fn call(&mut self, call: &MutationCall) -> (CallState, Option<(FieldError, bool)>) {
-        if !given::is_wanted(self.job, call, &self.named) {
-            self.add(call, Value::Null);
-            return (CallState::NotMade, None);
-        }
-        let inputs = match given::inputs(self.job, call, (&self.named, &self.draft.scope_of_calls)) {
-            Ok(inputs) => inputs,
-            Err(field_errors) => {
-                let field_error = field_errors.into_iter().next();
-                return (CallState::NotMade, field_error.map(|field_error| (field_error, false)));
+    async fn call(
+        &mut self,
+        call: &MutationCall,
+        (calls, unsent): (&str, CallState),
+    ) -> (CallState, Option<(FieldError, bool)>) {
+        let inputs = match given::is_wanted(self.job, call, &self.named) {
+            Ok(true) => given::inputs(self.job, call, (&self.named, &self.draft.scope_of_calls)),
+            // With the same basis, no earlier request has made it either.
+            Ok(false) => {
+                self.add(call, Value::Null);
+                return (CallState::NotMade, None);
             }
+            Err(field_errors) => Err(field_errors),
         };
-        match sending::make(self.job, call, &inputs).await {
+        let inputs = match inputs {
+            Ok(inputs) => inputs,
+            Err(field_errors) => return (unsent, field_errors.into_iter().next().map(|error| (error, false))),
+        };
+        match sending::make(self.job, call, (&inputs, calls)).await {
             CallOutcome::Made(value) => match result(self.job, call, value) {
                 Ok(value) => {
                     self.add(call, value);
@@ -193,12 +211,10 @@ impl<'c, 'j> Calling<'c, 'j> {
                 }
                 Err(field_error) => (CallState::Made, Some((field_error, false))),
             },
-            CallOutcome::Refused(refused) => {
-                let Failure { code, message, details } = refusal(refused);
-                (CallState::NotMade, Some((FieldError { code, message, details }, false)))
-            }
-            CallOutcome::Unsent(kind) => (CallState::NotMade, Some((unsent(kind), true))),
+            CallOutcome::Refused(refused) => (CallState::NotMade, Some((error_of(&refusal(refused)), false))),
+            CallOutcome::Unsent(kind) => (unsent, Some((unsent_error(kind), true))),
             CallOutcome::Unknown(kind) => (CallState::Unknown, Some((unanswered(kind), true))),
+            CallOutcome::TooMuch(failure) => (unsent, Some((error_of(&failure), false))),
         }
     }
 
@@ -235,10 +251,17 @@ pub fn misfits(name: &str) -> FieldError {
     FieldError::new(ErrorCode::Internal, format!("A service's result does not fit what \"{name}\" is declared to be."))
 }
 
+fn error_of(failure: &Failure) -> FieldError {
+    FieldError { code: failure.code, message: failure.message.clone(), details: failure.details.clone() }
+}
+
 /// The error of a call that was not sent.
-fn unsent(kind: ServiceErrorKind) -> FieldError {
+fn unsent_error(kind: ServiceErrorKind) -> FieldError {
     let code = if kind == ServiceErrorKind::Timeout { ErrorCode::Timeout } else { ErrorCode::Unavailable };
-    FieldError::new(code, "A service that the change needs cannot be reached, so nothing was made. Try again later.")
+    FieldError::new(
+        code,
+        "A service that the change needs cannot be reached, so the change is not made. Try again later.",
+    )
 }
 
 /// The error of a call without an answer.

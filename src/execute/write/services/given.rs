@@ -7,7 +7,7 @@ use crate::execute::write::idempotency::digest;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::lookup::source_value::source_value;
-use crate::execute::write::messages::FieldErrors;
+use crate::execute::write::messages::{FieldErrors, bad_input};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::service::{CallInput, MutationCall};
 use crate::schema::model::source::Source;
@@ -29,10 +29,11 @@ pub fn inputs(
     call.inputs.iter().map(input).collect()
 }
 
-/// Whether a call is made with these arguments.
-pub fn is_wanted(job: &WriteJob<'_>, call: &MutationCall, arguments: &Map<String, Value>) -> bool {
+/// Whether a call is made with these arguments. Fails if one of them does not fit its condition.
+pub fn is_wanted(job: &WriteJob<'_>, call: &MutationCall, arguments: &Map<String, Value>) -> Result<bool, FieldErrors> {
     let scope = Scope { arguments, ..job.scope() };
-    call.condition.iter().all(|condition| evaluate::holds(condition, None, &scope).unwrap_or(false))
+    let Some(condition) = &call.condition else { return Ok(true) };
+    evaluate::holds(condition, None, &scope).map_err(bad_input)
 }
 
 /// A fingerprint of all that the calls of a write depend on, but for their results.
@@ -48,7 +49,7 @@ pub fn basis(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<String, FieldErro
         let names: Vec<&str> = call.condition.iter().flat_map(Condition::arguments).collect();
         match names.iter().any(|name| is_result(name)) {
             true => all.extend(names.into_iter().map(|name| argument(&arguments, name).cloned())),
-            false => all.push(Some(is_wanted(job, call, &arguments).into())),
+            false => all.push(Some(is_wanted(job, call, &arguments)?.into())),
         }
     }
     Ok(digest(&json!(all).to_string()))

@@ -26,13 +26,13 @@ pub async fn answer(job: &WriteJob<'_>, refusal: RefusedWrite) -> Answer {
     // Whoever uses a key again for something else learns that first.
     let record = match record::read(job, request).await {
         Ok(Some(record)) => record,
-        // Nothing was called without a record.
-        Ok(None) => return Err(refusal.field_errors),
+        // It has ended, or there was none, so that nothing was called before.
+        Ok(None) => return Err(tell(job, refusal.field_errors, refusal.states.as_deref())),
         Err(unread) => return Err(tell(job, unread, Some(&refusal.states(job)))),
     };
     record::check(request, &record)?;
     match record::state(&record) {
-        RecordState::Begun => give_up(job, request, refusal).await,
+        RecordState::Begun => give_up(job, request, (refusal, record::calls(&record))).await,
         RecordState::Made | RecordState::Refused { .. } => recorded(job, request, &record).await,
     }
 }
@@ -43,12 +43,14 @@ pub async fn recorded(job: &WriteJob<'_>, request: &KnownRequest, record: &Item)
     match record::state(record) {
         RecordState::Made | RecordState::Begun => repeated::answer(job, request, record).await,
         RecordState::Refused { field_errors, is_undone: true } => Err(field_errors),
-        RecordState::Refused { field_errors, is_undone: false } => Err(undo(job, request, field_errors).await),
+        RecordState::Refused { field_errors, is_undone: false } => {
+            Err(undo(job, request, (field_errors, record::calls(record))).await)
+        }
     }
 }
 
 /// Refuses a request for good, if nothing keeps it open.
-async fn give_up(job: &WriteJob<'_>, request: &KnownRequest, refusal: RefusedWrite) -> Answer {
+async fn give_up(job: &WriteJob<'_>, request: &KnownRequest, (refusal, calls): (RefusedWrite, &str)) -> Answer {
     let states = refusal.states(job);
     let may_stand = states.iter().any(|state| *state != CallState::NotMade);
     let is_undone = may_stand && job.write.calls.iter().any(|call| call.undo.is_some());
@@ -59,8 +61,8 @@ async fn give_up(job: &WriteJob<'_>, request: &KnownRequest, refusal: RefusedWri
     let standing = job.write.calls.iter().zip(&states);
     let standing = standing.map(|(call, state)| if call.undo.is_some() { CallState::NotMade } else { *state });
     let field_errors = tell(job, refusal.field_errors, Some(&standing.collect::<Vec<_>>()));
-    match record::refuse(job, request, &field_errors).await {
-        Ok(Recorded::Now) => Err(undo(job, request, field_errors).await),
+    match record::refuse(job, request, (&field_errors, calls)).await {
+        Ok(Recorded::Now) => Err(undo(job, request, (field_errors, calls)).await),
         Ok(Recorded::Otherwise(record)) => recorded(job, request, &record).await,
         // Whether the record says so is not known, so nothing is undone yet.
         Err(unwritten) => Err(tell(job, unwritten, Some(&states))),
@@ -69,11 +71,11 @@ async fn give_up(job: &WriteJob<'_>, request: &KnownRequest, refusal: RefusedWri
 
 /// Undoes the calls of a request whose record says that it is refused, the last one first. Gives the errors of the
 /// refusal, or says that a call still stands.
-async fn undo(job: &WriteJob<'_>, request: &KnownRequest, field_errors: FieldErrors) -> FieldErrors {
+async fn undo(job: &WriteJob<'_>, request: &KnownRequest, (field_errors, calls): (FieldErrors, &str)) -> FieldErrors {
     let mut standing = vec![CallState::NotMade; job.write.calls.len()];
     for (position, call) in job.write.calls.iter().enumerate().rev() {
         let Some(named) = &call.undo else { continue };
-        if !sending::undo(job, call, named).await {
+        if !sending::undo(job, call, (named, calls)).await {
             standing[position] = CallState::Unknown;
         }
     }
@@ -81,7 +83,7 @@ async fn undo(job: &WriteJob<'_>, request: &KnownRequest, field_errors: FieldErr
         let message = "The change is not made, but a service has not undone its call yet. Repeat it with the same key.";
         return tell(job, vec![FieldError::new(ErrorCode::Unavailable, message)], Some(&standing));
     }
-    record::undone(job, request, &field_errors).await;
+    record::undone(job, request, (&field_errors, calls)).await;
     field_errors
 }
 

@@ -1,5 +1,6 @@
 //! What a service gets, and the key of its call, in; its answer out. Must not know records.
 
+use crate::execute::error::Failure;
 use crate::execute::report::TraceContext;
 use crate::execute::service::call::{RefusedItem, ServiceError, ServiceErrorKind, ServiceRequest};
 use crate::execute::write::idempotency::{digest, owner};
@@ -21,24 +22,38 @@ pub enum CallOutcome {
     Unsent(ServiceErrorKind),
     /// There is no answer that says so.
     Unknown(ServiceErrorKind),
+    /// It was not sent: the request gives services too much.
+    TooMuch(Arc<Failure>),
 }
 
 /// The code of a result of which no part can be read.
 const UNREADABLE: &str = "UNREADABLE";
 
-/// Makes a call.
-pub async fn make(job: &WriteJob<'_>, call: &MutationCall, inputs: &Map<String, Value>) -> CallOutcome {
-    send(job, call, (Value::Object(inputs.clone()).to_string().into(), None)).await
+/// Makes a call. `calls` is what the record says of the calls, if there is one.
+pub async fn make(
+    job: &WriteJob<'_>,
+    call: &MutationCall,
+    (inputs, calls): (&Map<String, Value>, &str),
+) -> CallOutcome {
+    let item = Value::Object(inputs.clone()).to_string();
+    match job.context.services.map_or(Ok(()), |session| session.admit(&item)) {
+        Ok(()) => send(job, call, (item.into(), None, calls)).await,
+        Err(failure) => CallOutcome::TooMuch(failure),
+    }
 }
 
 /// Undoes a call, whether it was made or not. Gives whether the service has answered that none of its key is made.
-pub async fn undo(job: &WriteJob<'_>, call: &MutationCall, undo: &str) -> bool {
-    matches!(send(job, call, ("{}".into(), Some(undo.to_owned()))).await, CallOutcome::Made(_))
+pub async fn undo(job: &WriteJob<'_>, call: &MutationCall, (undo, calls): (&str, &str)) -> bool {
+    matches!(send(job, call, ("{}".into(), Some(undo.to_owned()), calls)).await, CallOutcome::Made(_))
 }
 
-async fn send(job: &WriteJob<'_>, call: &MutationCall, (item, undo): (Arc<str>, Option<String>)) -> CallOutcome {
+async fn send(
+    job: &WriteJob<'_>,
+    call: &MutationCall,
+    (item, undo, calls): (Arc<str>, Option<String>, &str),
+) -> CallOutcome {
     let Some(session) = job.context.services else { return CallOutcome::Unsent(ServiceErrorKind::Unavailable) };
-    let Ok(key) = key(job, call) else { return CallOutcome::Unsent(ServiceErrorKind::Refused) };
+    let Ok(key) = key(job, call, calls) else { return CallOutcome::Unsent(ServiceErrorKind::Refused) };
     let declared = &job.context.model.services[call.service];
     let request = ServiceRequest {
         field: format!("Mutation.{}", job.planned.field),
@@ -60,10 +75,11 @@ async fn send(job: &WriteJob<'_>, call: &MutationCall, (item, undo): (Arc<str>, 
     }
 }
 
-/// The key of a call: the same in every attempt of the request, and different for another caller.
-fn key(job: &WriteJob<'_>, call: &MutationCall) -> Result<String, FieldErrors> {
+/// The key of a call: the same in every attempt of the request, and another one for another caller, another field, and
+/// another record of the request's key, whose words on the calls have a random part.
+fn key(job: &WriteJob<'_>, call: &MutationCall, calls: &str) -> Result<String, FieldErrors> {
     let scope = match (job.request, &call.key) {
-        (Some(request), _) => json!([request.digest, call.name]),
+        (Some(request), _) => json!([request.digest, job.planned.field, call.name, calls]),
         (None, Some(source)) => {
             let value = source_value(job, (job.arguments(), &ItemsInScope::default()), source)?;
             json!([owner(job.context, job.write), job.planned.field, call.name, value])

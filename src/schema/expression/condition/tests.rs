@@ -237,7 +237,7 @@ fn mistakes_are_reported_with_their_places() {
         ("title != 'a'", "!=", "A condition does not know `!=`."),
         ("title = 'a' && flag = true", "&&", "A condition does not know `&&`."),
         ("title = \"a\"", "\"a\"", "Write text in single quotes."),
-        ("#title = 'a'", "#", "A condition does not know `#`."),
+        ("#title = 'a'", "#title", "A condition does not know `#`."),
         ("title IN :words", ":words", "Expected `(`; found `:words`."),
         ("count BETWEEN 1, 2", ",", "Expected AND and the upper bound; found `,`."),
         ("and = 1", "and", "Expected a field, an argument or a literal; found `and`."),

@@ -142,7 +142,7 @@ fn assert_mistakes(text: &str, expected: &[(&str, &str)]) {
 #[test]
 fn mistakes_are_reported_where_they_stand() {
     assert_mistakes("", &[("", "Expected SET, REMOVE, ADD or DELETE; the expression ends here.")]);
-    assert_mistakes("coins = 1", &[("coins", "Expected SET, REMOVE, ADD or DELETE; found `coins`.")]);
+    assert_mistakes("coins = 1", &[("coins", "An expression begins with SET, REMOVE, ADD or DELETE.")]);
     assert_mistakes(
         "SET coin = 1, name = 2",
         &[("coin", "The field `coin` does not exist."), ("2", "2 cannot be written to `name`, which is String.")],

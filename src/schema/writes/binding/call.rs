@@ -129,10 +129,8 @@ impl CallReading<'_> {
             return Some(Some(Type::NonNullNamed(name)));
         }
         let inputs = self.writing.draft.schema.types.values();
-        let is_own = |name: &str| name.starts_with(RESERVED);
-        let inputs =
-            inputs.filter_map(|ty| ty.is_input_object().then(|| ty.name().as_str())).filter(|name| !is_own(name));
-        let help = suggest(&of.value, inputs);
+        let inputs = inputs.filter(|ty| ty.is_input_object() && !ty.name().starts_with(RESERVED));
+        let help = suggest(&of.value, inputs.map(|ty| ty.name().as_str()));
         let help = help.unwrap_or_else(|| format!("declare it: `input {} {{ id: ID! }}`", of.value).into());
         self.refuse(&of.span, format!("`{}` is no input type", of.value), Some(help), findings)
     }
