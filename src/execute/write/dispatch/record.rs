@@ -23,6 +23,7 @@ use crate::table::data::error::TableErrorKind;
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// The seconds after which a record counts as missing.
 const LASTS: i64 = 24 * 60 * 60;
@@ -99,7 +100,7 @@ pub enum Beginning {
 /// Begins the record of a request, before its services are called with what has this fingerprint.
 pub async fn begin(job: &WriteJob<'_>, request: &KnownRequest, basis: &str) -> Result<Beginning, FieldErrors> {
     // A later record of the same key has other calls.
-    let calls = format!("{basis}#{}", job.token);
+    let calls = format!("{basis}#{}", Uuid::new_v4());
     let mut record = head(job, request);
     record.insert(CALLS, Attribute::S(calls.as_str().into()));
     // A record that ends in this moment makes room for another.
