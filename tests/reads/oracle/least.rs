@@ -303,7 +303,7 @@ impl Search<'_> {
                 let is_against = member.forward.is_some_and(|own| own != forward) && !is_sure(member);
                 is_against || chosen.iter().any(|other| comes_before(other, member) && !is_sure(other))
             };
-            let may_wait = |member: &&Member| !member.is_awaited && !(member.is_get && with_batch);
+            let may_wait = |member: &&Member| !(member.is_awaited || member.is_get && with_batch);
             if chosen.len() > 1 && !(chosen.iter().all(is_served) && chosen.iter().filter(is_at_risk).all(may_wait)) {
                 return None;
             }

@@ -18,10 +18,10 @@
 //!
 //! **What it knows besides.** It sees the items, so it takes the best way for exactly these: every list and every page
 //! with a filter takes one call. A count and a long page may end before what another read wants: what is behind them
-//! joins them only if nothing waits for it, and a Get only if no batch is made. Reads are of one partition if its values
-//! come from one place: the same literal, variable or field. What is equal by chance counts for nothing, so a run is
-//! below the oracle where chance makes two Queries one. What an earlier call has brought counts if its key comes from
-//! the same place, or if the later read waits for that call.
+//! joins them only if nothing waits for it, and a Get only if no batch is made. Reads are of one partition if its
+//! values come from one place: the same literal, variable or field. What is equal by chance counts for nothing, so a
+//! run is below the oracle where chance makes two Queries one. What an earlier call has brought counts if its key comes
+//! from the same place, or if the later read waits for that call.
 //!
 //! **What it leaves out.** Responses with errors. Pages that begin at a cursor. Pages through relations of which a link
 //! leads nowhere, and their `totalCount`. Ranges that a page of 1 MB cuts. More than [`least::MOST`] reads of one

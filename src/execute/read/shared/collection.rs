@@ -370,7 +370,7 @@ impl SharedQuery {
                         .parts
                         .iter()
                         .filter_map(|part| if let SharedPart::Get(position) = part { Some(*position) } else { None });
-                    if item.is_some() || last.is_none_or(|last| passes(last)) {
+                    if item.is_some() || last.is_none_or(passes) {
                         found.push(SharedPartResult::Item(gets.collect(), item.cloned()));
                     }
                 }
