@@ -31,7 +31,7 @@ pub struct ServerSettings {
     #[arg(long = "allow-origin", env = "KEYFOLD_ALLOW_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
     pub allow_origins: Vec<String>,
 
-    /// Let pages of localhost, 127.0.0.1 and [::1] on any port call the API [default: on in dev, off in serve]
+    /// Let pages of localhost, 127.0.0.1 and ::1 on any port call the API [default: on in dev, off in serve]
     #[arg(long, env = "KEYFOLD_LOCAL_ORIGINS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub local_origins: Option<bool>,
 
