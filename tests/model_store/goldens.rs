@@ -68,7 +68,7 @@ async fn fill(system: &str) -> ModelStore {
 async fn responses(case: &Case, store: ModelStore) -> (Value, Value) {
     let request = case.request().unwrap();
     let store = TableStore::over(served(store));
-    let gateway = Gateway::new(support::model(&case.system), store, support::settings());
+    let gateway = Gateway::new(support::model(&case.system), store, support::settings_of(&case.system));
     let response = support::run(&gateway, &request, false).await;
     let made = case.names().unwrap().replace(&response.to_string());
     let expected = serde_json::from_str(&case.section(Section::Response).unwrap()).unwrap();

@@ -98,11 +98,16 @@ pub async fn system_of(model: Arc<Model>, name: &str) -> (Gateway, Arc<Recorder>
     let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     fill(&store, &model, name).await;
     recorder.take();
-    (Gateway::new(model, store, Settings { services: services(name), ..settings() }), recorder)
+    (Gateway::new(model, store, settings_of(name)), recorder)
+}
+
+/// The default settings with what a system's services answer.
+pub fn settings_of(system: &str) -> Settings {
+    Settings { services: services(system), ..settings() }
 }
 
 /// What a system's services answer: the files of `services/` beside its schema. `None` if it has none.
-pub fn services(system: &str) -> Option<Arc<dyn ServiceConnector>> {
+fn services(system: &str) -> Option<Arc<dyn ServiceConnector>> {
     let (schema, _) = places(system);
     let files = std::fs::read_dir(schema.with_file_name("services")).ok()?;
     let mut services = WrittenServices::default();

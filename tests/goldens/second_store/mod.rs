@@ -11,7 +11,6 @@ use crate::support::golden::{Case, cases};
 use crate::support::golden_file::Section;
 use disagreement::DISAGREEMENTS;
 use keyfold::execute::gateway::Gateway;
-use keyfold::execute::request::Settings;
 use keyfold::table::store::TableStore;
 use libtest_mimic::{Failed, Trial};
 use moto::{Account, Moto};
@@ -67,7 +66,7 @@ fn check(case: &Case, moto: &Moto, read_only: &ReadOnly) -> Result<(), Failed> {
             account
         };
         let account = if writes(&request.query) { &fill().await } else { read_only.account.get_or_init(fill).await };
-        let settings = Settings { services: support::services(&case.system), ..support::settings() };
+        let settings = support::settings_of(&case.system);
         let gateway = Gateway::new(model, TableStore::over(account.client()), settings);
         support::run(&gateway, &request, false).await
     });
