@@ -5,8 +5,8 @@
 //! Prepared answers replace the network, and callgrind counts, so two runs differ by less than 1 %. The benchmark fails
 //! where a case takes 3 % more than `benches/instructions/recorded.txt` says, if the compiler and the machine are like
 //! those of the record. It fails anywhere if a case with rules, or with metrics and traces, takes 3 % more than the
-//! same one without them. It shows what a service in Rust adds beside a read from the cache. `-- --record` writes that
-//! file anew. Any other argument names a case to count. The profiles stay in `target/instructions/` for
+//! same one without them, or if a service in Rust adds more than a read from the cache. `-- --record` writes that file
+//! anew. Any other argument names a case to count. The profiles stay in `target/instructions/` for
 //! `callgrind_annotate`.
 //!
 //! It also fails where loading a schema of many types takes more than its share of that of few. The name `load` counts
@@ -159,7 +159,9 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
         };
         let [read, call] = [kept, by_code].map(|counted| counted.saturating_sub(*none));
         let ratio = call as f64 / read as f64;
-        println!("{case:24} a service in Rust adds {call}, a read from the cache {read}: {ratio:.2} of it");
+        failed |= ratio > 1.0;
+        let mark = if ratio > 1.0 { "  too many" } else { "" };
+        println!("{case:24} a service in Rust adds {call}, a read from the cache {read}: {ratio:.2} of it{mark}");
     }
     if record {
         let lines = recorded.iter().fold(format!("{}\n", environment::found()), |mut lines, (name, counted)| {

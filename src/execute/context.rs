@@ -10,6 +10,7 @@ use super::keyed_locks::KeyedLocks;
 use super::page::cursor::CursorKey;
 use super::page::yields::PageYields;
 use super::report::TraceContext;
+use super::service::call::ServiceRequest;
 use super::service::session::ServiceSession;
 use super::values::expiry::SecondsLeft;
 use crate::plan::tree::SingleWrites;
@@ -68,4 +69,22 @@ pub struct ExecutionContext<'a> {
     pub yields: &'a PageYields,
     /// What its reads meet that is of no type.
     pub strays: &'a Strays,
+}
+
+impl ExecutionContext<'_> {
+    /// What a service, by position in the model, gets of the request for a field beside its arguments and its items: the
+    /// claims and the token that it declares, and the trace.
+    pub fn service_request(&self, service: usize, field: String) -> ServiceRequest {
+        let declared = &self.model.services[service];
+        ServiceRequest {
+            field,
+            caller: self.caller.claims_named(&declared.claims),
+            arguments: None,
+            key: None,
+            undo: None,
+            items: Vec::new(),
+            trace: self.trace.map(TraceContext::to_text),
+            token: self.caller.token().filter(|_| declared.forwards_token).cloned(),
+        }
+    }
 }

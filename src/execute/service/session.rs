@@ -7,18 +7,18 @@ use super::call::{
 use super::guarded::{GuardedService, ServiceCallReport};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::schema::model::Model;
-use crate::schema::model::service::Secret;
 use crate::table::retry::sparse_lines::SparseLines;
 use dataloader::BatchFn;
-use dataloader::cached::Loader;
+use dataloader::non_cached::Loader;
 use futures_util::future::join_all;
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::fmt::{Debug, Formatter};
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::time::Instant;
 
 /// The services of a schema, with their bounds. All requests of a gateway share them.
@@ -41,31 +41,21 @@ impl Services {
     }
 }
 
-/// What a service gets beside its items.
+/// A field that a service computes, with its arguments.
 #[derive(Debug, Clone)]
 pub struct FieldRequest {
     /// The service, by position in the model.
     pub service: usize,
-    /// The coordinate of the field.
-    pub field: String,
-    /// The field's arguments.
-    pub arguments: Option<Map<String, Value>>,
-    /// The claims of the caller that the service gets.
-    pub caller: Option<Map<String, Value>>,
-    /// The W3C trace context of the request, if it is traced.
-    pub trace: Option<String>,
-    /// The token of the caller, if the service gets it.
-    pub token: Option<Arc<Secret>>,
+    /// What the service gets, still without items.
+    pub request: ServiceRequest,
     /// The most items of a call.
     pub max: usize,
-    /// The wave of the request, from 1.
-    pub wave: usize,
 }
 
 impl FieldRequest {
     /// What distinguishes the calls of a request. The caller is the same in all of them.
     fn identity(&self) -> (usize, &str, &Option<Map<String, Value>>) {
-        (self.service, &self.field, &self.arguments)
+        (self.service, &self.request.field, &self.request.arguments)
     }
 }
 
@@ -79,64 +69,69 @@ impl Eq for FieldRequest {}
 
 impl Hash for FieldRequest {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.service, &self.field).hash(state);
-    }
-}
-
-/// What a field requires of one object, as JSON.
-#[derive(Clone)]
-pub struct ServiceInput {
-    /// The field.
-    pub call: Arc<FieldRequest>,
-    /// The JSON.
-    pub item: Arc<str>,
-    /// The place among the inputs of the wave, by which the items of a call are sorted.
-    pub place: usize,
-    /// The hash of the JSON. The loader asks for it ten times.
-    hash: u64,
-}
-
-impl PartialEq for ServiceInput {
-    fn eq(&self, other: &Self) -> bool {
-        let is_same = Arc::ptr_eq(&self.item, &other.item) || self.item == other.item;
-        is_same && (Arc::ptr_eq(&self.call, &other.call) || self.call == other.call)
-    }
-}
-
-impl Eq for ServiceInput {}
-
-impl Hash for ServiceInput {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
-    }
-}
-
-/// Short, because the loader writes it for each input.
-impl Debug for ServiceInput {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ServiceInput")
+        (self.service, &self.request.field).hash(state);
     }
 }
 
 /// The value for an input, or why there is none.
 pub type ServiceOutcome = Result<Arc<Value>, Arc<Failure>>;
 
+/// An input of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InputId {
+    /// The field with its arguments, by position among those that the request asks services for.
+    field: usize,
+    /// The position among the inputs of the field.
+    input: usize,
+}
+
+/// A field's inputs in the order in which they were asked for, each once: JSON, and its outcome once it has one.
+#[derive(Default)]
+struct FieldInputs {
+    asked: IndexMap<Arc<str>, Option<ServiceOutcome>>,
+    /// As many of them are in calls.
+    called: usize,
+}
+
+/// The fields of a request that services compute.
+type Fields = IndexMap<FieldRequest, FieldInputs>;
+
 /// The calls of one request.
 pub struct ServiceSession {
-    loader: Loader<ServiceInput, ServiceOutcome, Calls>,
+    /// Joins the calls of several tasks. Most requests have one. Its unit is a wave (from 1), since it does more for
+    /// each unit than a call does for an input.
+    loader: OnceLock<Loader<usize, (), Calls>>,
     calls: Calls,
-    hasher: RandomState,
 }
 
 impl ServiceSession {
     /// No calls yet. They end at the deadline; their inputs and answers have at most these bytes together.
     pub fn new(services: Arc<Services>, deadline: Instant, max_bytes: u64) -> Self {
-        let reports = Arc::<Mutex<Vec<ServiceCallReport>>>::default();
+        let (reports, fields) = (Arc::default(), Arc::default());
         let room = Arc::new(AtomicU64::new(max_bytes));
-        let calls = Calls { services, began: Instant::now(), deadline, room, reports };
-        // All inputs of a wave are one batch, which is split by field.
-        let loader = Loader::new(calls.clone()).with_max_batch_size(usize::MAX).with_yield_count(1);
-        Self { loader, calls, hasher: RandomState::new() }
+        let calls = Calls { services, began: Instant::now(), deadline, room, reports, fields };
+        Self { loader: OnceLock::new(), calls }
+    }
+
+    /// The position of a field.
+    pub fn field(&self, request: FieldRequest) -> usize {
+        let mut fields = self.calls.fields();
+        let entry = fields.entry(request);
+        let position = entry.index();
+        entry.or_default();
+        position
+    }
+
+    /// Asks for the value for an input of a field, at the next load. Fails if the request has no room for it.
+    pub fn ask(&self, field: usize, json: String) -> Result<InputId, Arc<Failure>> {
+        let input = match self.calls.fields()[field].asked.entry(json.into()) {
+            Entry::Occupied(known) => known.index(),
+            Entry::Vacant(new) => {
+                self.admit(new.key())?;
+                new.insert_entry(None).index()
+            }
+        };
+        Ok(InputId { field, input })
     }
 
     /// Takes room for an input.
@@ -147,15 +142,21 @@ impl ServiceSession {
         })
     }
 
-    /// The input of an object at a place.
-    pub fn input(&self, call: Arc<FieldRequest>, (item, place): (Arc<str>, usize)) -> ServiceInput {
-        let hash = self.hasher.hash_one(&*item);
-        ServiceInput { call, item, place, hash }
+    /// Makes the calls of a wave (from 1): for all inputs that are in none before. Where `joins` is false, the caller
+    /// knows that no other task of the request asks now.
+    pub async fn load(&self, wave: usize, joins: bool) {
+        if !joins {
+            return self.calls.make(wave).await;
+        }
+        let new = || Loader::new(self.calls.clone()).with_max_batch_size(usize::MAX).with_yield_count(1);
+        // What it cannot load has no outcome.
+        let _ = Box::pin(self.loader.get_or_init(new).try_load(wave)).await;
     }
 
-    /// The outcomes of inputs.
-    pub async fn load(&self, inputs: Vec<ServiceInput>) -> HashMap<ServiceInput, ServiceOutcome> {
-        self.loader.try_load_many(inputs).await.unwrap_or_default()
+    /// The outcome of an input after the load.
+    pub fn outcome(&self, InputId { field, input }: InputId) -> ServiceOutcome {
+        let outcome = self.calls.fields()[field].asked[input].clone();
+        outcome.unwrap_or_else(|| Err(Failure::new(ErrorCode::Internal, "A service's answer was lost.")))
     }
 
     /// Makes a call of a mutation. Gives also whether it was sent.
@@ -193,49 +194,69 @@ struct Calls {
     /// How many bytes of inputs and answers still fit.
     room: Arc<AtomicU64>,
     reports: Arc<Mutex<Vec<ServiceCallReport>>>,
+    fields: Arc<Mutex<Fields>>,
 }
 
 /// The lines of failed calls.
 static LINES: SparseLines<ServiceErrorKind> = SparseLines::new();
 
-impl BatchFn<ServiceInput, ServiceOutcome> for Calls {
-    async fn load(&mut self, keys: &[ServiceInput]) -> HashMap<ServiceInput, ServiceOutcome> {
-        let mut fields: IndexMap<&Arc<FieldRequest>, Vec<&ServiceInput>> = IndexMap::new();
-        let mut in_order: Vec<&ServiceInput> = keys.iter().collect();
-        in_order.sort_by_key(|input| input.place);
-        for input in in_order {
-            fields.entry(&input.call).or_default().push(input);
-        }
-        let chunks = fields.iter().flat_map(|(call, inputs)| inputs.chunks(call.max).map(|inputs| (*call, inputs)));
-        let outcomes = join_all(chunks.map(|(call, inputs)| self.call(call, inputs))).await;
-        outcomes.into_iter().flatten().collect()
+impl BatchFn<usize, ()> for Calls {
+    async fn load(&mut self, waves: &[usize]) -> HashMap<usize, ()> {
+        self.make(waves.iter().min().copied().unwrap_or(1)).await;
+        waves.iter().map(|wave| (*wave, ())).collect()
     }
 }
 
+/// The inputs of one call: the position of their field, and theirs among its inputs.
+type CallInputs = (usize, Range<usize>);
+
 impl Calls {
-    /// One call, for these inputs of a field.
-    async fn call(&self, call: &FieldRequest, inputs: &[&ServiceInput]) -> Vec<(ServiceInput, ServiceOutcome)> {
-        let Some(service) = self.services.0.get(call.service) else { return Vec::new() };
-        let items = inputs.iter().map(|input| input.item.clone());
-        let request = ServiceRequest {
-            field: call.field.clone(),
-            caller: call.caller.clone(),
-            arguments: call.arguments.clone(),
-            key: None,
-            undo: None,
-            items: items.collect(),
-            trace: call.trace.clone(),
-            token: call.token.clone(),
-        };
+    fn fields(&self) -> MutexGuard<'_, Fields> {
+        self.fields.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the calls for all inputs that are in none yet.
+    async fn make(&self, wave: usize) {
+        match <[CallInputs; 1]>::try_from(self.due()) {
+            Ok([inputs]) => self.call(inputs, wave).await,
+            Err(due) => drop(join_all(due.into_iter().map(|inputs| self.call(inputs, wave))).await),
+        }
+    }
+
+    /// The inputs that are in no call yet, call by call.
+    fn due(&self) -> Vec<CallInputs> {
+        let mut due = Vec::new();
+        for (field, (request, inputs)) in self.fields().iter_mut().enumerate() {
+            let (first, end) = (inputs.called, inputs.asked.len());
+            inputs.called = end;
+            let calls = (first..end).step_by(request.max).map(|first| first..end.min(first + request.max));
+            due.extend(calls.map(|inputs| (field, inputs)));
+        }
+        due
+    }
+
+    /// Makes one call of a wave, and keeps the outcomes.
+    async fn call(&self, (field, inputs): CallInputs, wave: usize) {
+        let Some((service, request)) = self.request(field, inputs.clone()) else { return };
         let from = self.began.elapsed();
         let (answer, mut report) = service.call(&request, self.deadline).await;
-        (report.wave, report.start) = (call.wave, from);
+        (report.wave, report.start) = (wave, from);
         self.report(report);
-        let outcomes: Vec<ServiceOutcome> = match answer.and_then(|answer| self.with_room(answer)) {
-            Ok(answer) => answer.results.into_iter().map(outcome).collect(),
-            Err(error) => vec![Err(failure(&call.field, &error)); inputs.len()],
-        };
-        inputs.iter().map(|input| (*input).clone()).zip(outcomes).collect()
+        let answer = answer.and_then(|answer| self.with_room(answer)).map_err(|error| failure(&request.field, &error));
+        let mut fields = self.fields();
+        let outcomes = fields[field].asked.values_mut().skip(inputs.start).take(inputs.len());
+        match answer {
+            Ok(answer) => outcomes.zip(answer.results).for_each(|(known, result)| *known = Some(outcome(result))),
+            Err(why) => outcomes.for_each(|known| *known = Some(Err(why.clone()))),
+        }
+    }
+
+    /// The service of a field, and what it gets for these inputs.
+    fn request(&self, field: usize, inputs: Range<usize>) -> Option<(&GuardedService, ServiceRequest)> {
+        let fields = self.fields();
+        let (declared, known) = fields.get_index(field)?;
+        let items = known.asked.keys().skip(inputs.start).take(inputs.len()).cloned().collect();
+        Some((self.services.0.get(declared.service)?, ServiceRequest { items, ..declared.request.clone() }))
     }
 
     fn report(&self, report: ServiceCallReport) {

@@ -55,7 +55,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
             made.await;
             Vec::new()
         } else {
-            join(made, call_services(context, state, wave).boxed()).await.1
+            join(made, call_services(context, state, (wave, joins)).boxed()).await.1
         };
         waiting = reads.iter().filter(|requests| results.needs_more(requests)).map(|requests| requests.id).collect();
         let known = reads.into_iter().filter(|requests| !waiting.contains(&requests.id));

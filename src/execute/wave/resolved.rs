@@ -4,16 +4,15 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::read::state::access::GuardOutcome;
 use crate::execute::read::state::{Present, ReadState, ResolvedValue};
-use crate::execute::report::TraceContext;
 use crate::execute::response::required::required_json;
-use crate::execute::service::session::{FieldRequest, ServiceInput, ServiceSession};
+use crate::execute::service::call::ServiceRequest;
+use crate::execute::service::session::{FieldRequest, InputId, ServiceSession};
 use crate::execute::values::stored_values::stored_field;
 use crate::plan::tree::{ServiceCall, ServiceCallId};
 use crate::schema::model::FieldKind;
 use crate::table::data::attribute::Item;
 use crate::table::retry::sparse_lines::SparseLines;
 use serde_json::Value;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The lines of values that do not fit.
@@ -29,51 +28,33 @@ enum RowInput {
     /// Nothing: what the service needs could not be read.
     Failed(Arc<Failure>),
     /// The value for this input.
-    Input(ServiceInput),
+    Input(InputId),
 }
 
-/// Makes the calls of a wave (from 1), side by side. Gives the values of each, for the rows of its space.
+/// Makes the calls of a wave (from 1), side by side. `joins` says whether other tasks of the request make some at the
+/// same time. Gives the values of each, for the rows of its space.
 pub async fn call_services(
     context: &ExecutionContext<'_>,
     state: &ReadState<'_>,
-    wave: usize,
+    (wave, joins): (usize, bool),
 ) -> Vec<(ServiceCallId, Vec<ResolvedValue>)> {
     let Some(session) = context.services else { return Vec::new() };
     let calls = state.plan().calls.iter().enumerate().filter(|(_, call)| call.wave == wave);
     let asked: Vec<(ServiceCallId, Vec<RowInput>)> =
         calls.map(|(id, call)| (id, row_inputs(context, state, session, call))).collect();
-    if asked.is_empty() {
-        return Vec::new();
+    if asked.iter().flat_map(|(_, rows)| rows).any(|row| matches!(row, RowInput::Input(_))) {
+        session.load(wave, joins).await;
     }
-    values(context, state, session, asked).await
-}
-
-async fn values(
-    context: &ExecutionContext<'_>,
-    state: &ReadState<'_>,
-    session: &ServiceSession,
-    asked: Vec<(ServiceCallId, Vec<RowInput>)>,
-) -> Vec<(ServiceCallId, Vec<ResolvedValue>)> {
-    let inputs = asked.iter().flat_map(|(_, rows)| rows).filter_map(|row| match row {
-        RowInput::Input(input) => Some(input.clone()),
-        RowInput::Absent | RowInput::Failed(_) => None,
-    });
-    let outcomes = session.load(inputs.collect()).await;
-    let lost = || Failure::new(ErrorCode::Internal, "A service's answer was lost.");
     let value = |call: &ServiceCall, row| match row {
         RowInput::Absent => Ok(None),
         RowInput::Failed(why) => Err(why),
-        RowInput::Input(input) => match outcomes.get(&input) {
-            Some(Ok(value)) => kept(context, call, value),
-            Some(Err(why)) => Err(why.clone()),
-            None => Err(lost()),
-        },
+        RowInput::Input(input) => kept(context, call, &*session.outcome(input)?),
     };
-    let of_call = |(id, rows): (ServiceCallId, Vec<RowInput>)| {
+    let values = |(id, rows): (ServiceCallId, Vec<RowInput>)| {
         let call = &state.plan().calls[id];
         (id, rows.into_iter().map(|row| value(call, row)).collect())
     };
-    asked.into_iter().map(of_call).collect()
+    asked.into_iter().map(values).collect()
 }
 
 /// What each row of a call asks for.
@@ -87,38 +68,16 @@ fn row_inputs(
         Ok(arguments) => arguments.cloned(),
         Err(why) => return (0..state.len(call.space)).map(|_| RowInput::Failed(why.clone())).collect(),
     };
-    let declared = &context.model.services[call.service];
-    let caller = context.caller.claims_named(&declared.claims);
-    let (trace, max) = (context.trace.map(TraceContext::to_text), call.max);
-    let token = context.caller.token().filter(|_| declared.forwards_token).cloned();
-    let field = FieldRequest {
-        service: call.service,
-        field: call.coordinate.clone(),
-        arguments,
-        caller,
-        trace,
-        token,
-        max,
-        wave: call.wave,
-    };
-    let field = Arc::new(field);
-    // Equal objects give one input.
-    let mut known: HashSet<Arc<str>> = HashSet::new();
-    let mut admitted = |json: String| match known.get(json.as_str()) {
-        Some(same) => Ok(same.clone()),
-        None => session.admit(&json).map(|()| {
-            let item: Arc<str> = json.into();
-            known.insert(item.clone());
-            item
-        }),
-    };
+    let request = context.service_request(call.service, call.coordinate.clone());
+    let request = ServiceRequest { arguments, ..request };
+    let field = session.field(FieldRequest { service: call.service, request, max: call.max });
     let input = |row| match is_asked(state, call, row) {
         Ok(false) => RowInput::Absent,
         Err(why) => RowInput::Failed(why),
-        Ok(true) => match required_json(context, state, &call.requires, (call.space, row)).and_then(&mut admitted) {
-            Ok(item) => RowInput::Input(session.input(field.clone(), (item, row))),
-            Err(why) => RowInput::Failed(why),
-        },
+        Ok(true) => {
+            let json = required_json(context, state, &call.requires, (call.space, row));
+            json.and_then(|json| session.ask(field, json)).map_or_else(RowInput::Failed, RowInput::Input)
+        }
     };
     context.work.add(state.len(call.space));
     (0..state.len(call.space)).map(input).collect()

@@ -5,10 +5,34 @@ use crate::schema::table::number::{Number, NumeralMistake};
 /// The canonical text of a decimal number: plain digits, without an exponent, needless zeros or `-0`. Unlike DynamoDB,
 /// the API does not accept `+1`, `.5` or `1.`.
 pub fn canonical_decimal(text: &str) -> Result<String, NumeralMistake> {
+    if is_short_and_canonical(text) {
+        return Ok(text.to_owned());
+    }
     if numeral_length(text) != Some(text.len()) {
         return Err(NumeralMistake::Syntax);
     }
     Number::parse(text).map(|number| number.canonical())
+}
+
+/// Whether a text is that of a number as it is, in so few bytes that DynamoDB stores it. Most texts of numbers are.
+fn is_short_and_canonical(text: &str) -> bool {
+    const MAX_BYTES: usize = 38;
+    let bytes = text.as_bytes();
+    let unsigned = bytes.strip_prefix(b"-").unwrap_or(bytes);
+    let mut point = unsigned.len();
+    for (position, byte) in unsigned.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => {}
+            b'.' if point == unsigned.len() => point = position,
+            _ => return false,
+        }
+    }
+    match (&unsigned[..point], unsigned[point..].last()) {
+        _ if unsigned.len() > MAX_BYTES => false,
+        (b"" | [b'0', _, ..], _) | (_, Some(b'0' | b'.')) => false,
+        (b"0", None) => bytes == unsigned,
+        _ => true,
+    }
 }
 
 /// The canonical text of a float: the shortest that reads back as the same float. `None` if the float is not finite or
@@ -73,6 +97,16 @@ mod tests {
         assert_eq!(canonical_decimal("1e125").unwrap().len(), 126);
         assert_eq!(canonical_decimal("1e-130").unwrap().len(), 132);
         assert_eq!(canonical_decimal(&format!("0.{}1e200", "0".repeat(200))).unwrap(), "0.1");
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_that_stays_as_it_is_is_canonical(text in "-?(0|[0-9]{1,5}|[0-9]{30,45})?(\\.[0-9]{0,4}|\\.0{0,40}1?)?") {
+            let canonical = Number::parse(&text).map(|number| number.canonical());
+            prop_assert!(!is_short_and_canonical(&text) || canonical.as_deref() == Ok(text.as_str()), "{text}");
+            let is_short = text.len() <= 38 && numeral_length(&text) == Some(text.len());
+            prop_assert!(!is_short || is_short_and_canonical(&text) == (canonical.as_deref() == Ok(text.as_str())), "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What a service gets, and the key of its call, in; its answer out. Must not know records.
 
 use crate::execute::error::Failure;
-use crate::execute::report::TraceContext;
 use crate::execute::service::call::{RefusedItem, ServiceError, ServiceErrorKind, ServiceRequest};
 use crate::execute::write::idempotency::{digest, owner};
 use crate::execute::write::job::WriteJob;
@@ -54,17 +53,8 @@ async fn send(
 ) -> CallOutcome {
     let Some(session) = job.context.services else { return CallOutcome::Unsent(ServiceErrorKind::Unavailable) };
     let Ok(key) = key(job, call, calls) else { return CallOutcome::Unsent(ServiceErrorKind::Refused) };
-    let declared = &job.context.model.services[call.service];
-    let request = ServiceRequest {
-        field: format!("Mutation.{}", job.planned.field),
-        caller: job.context.caller.claims_named(&declared.claims),
-        arguments: None,
-        key: Some(key),
-        undo,
-        items: vec![item],
-        trace: job.context.trace.map(TraceContext::to_text),
-        token: job.context.caller.token().filter(|_| declared.forwards_token).cloned(),
-    };
+    let common = job.context.service_request(call.service, format!("Mutation.{}", job.planned.field));
+    let request = ServiceRequest { key: Some(key), undo, items: vec![item], ..common };
     let (answer, is_sent) = session.call(call.service, &request).await;
     match answer.map(|answer| answer.results.into_iter().next()) {
         Ok(Some(Ok(value))) => CallOutcome::Made(value),
