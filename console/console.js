@@ -18,8 +18,8 @@ const [, planPanel] = panels;
 /** The address of a path of the server, which may stand behind a proxy that puts a path before all of them. */
 const address = (path) => new URL(path, document.baseURI);
 
-const authorization = settings.parts.callers === "none"
-  ? () => undefined
+const { authorization } = settings.parts.callers === "none"
+  ? { authorization: () => undefined }
   : await callerChoice(document.getElementById("callers"), { address, hasSamples: settings.parts.callers === "samples" });
 
 /** Sends a request as `fetch` does, as the chosen caller unless its headers say who calls. */

@@ -1,19 +1,48 @@
 // The page `/data`: what the tables hold. The fragment of its address says what is shown, so links and the browser's history work.
 
+import { argumentsFrom, callerOf, creations, otherClaims } from "./write_targets.js";
+import { callerChoice } from "./sample_callers.js";
+import { changeForm } from "./change_form.js";
+import { claimsOf } from "./key_values.js";
 import { counted, make } from "./make.js";
 import { itemTable } from "./item_table.js";
 import { keyText, legend } from "./keys.js";
 import { showItem } from "./item_uses.js";
+import { operationsOf } from "./operations.js";
 import { searchForm } from "./search.js";
+import { writeDemands } from "./write_demands.js";
 
 const form = document.getElementById("search");
 const list = document.getElementById("items");
 const aside = document.getElementById("item");
 
+const address = (path) => new URL(path, document.baseURI);
+/** The form that is open is made again as the caller who is chosen. */
+let reopen = () => {};
+const caller = await callerChoice(document.getElementById("callers"), { address, hasSamples: true, changed: () => reopen() });
+const demands = await writeDemands(address);
+const api = await operationsOf(asCaller, address);
+
 const tables = await attempt(() => json("data/tables", {}));
 if (tables) {
   window.addEventListener("hashchange", show);
   await show();
+}
+
+/** Sends a request as `fetch` does, as the chosen caller. */
+function asCaller(url, options) {
+  const headers = new Headers(options.headers);
+  const authorization = caller.authorization();
+  if (authorization) headers.set("Authorization", authorization);
+  return fetch(url, { ...options, headers });
+}
+
+/** Sends a GraphQL request as the chosen caller, with the wish for its plan. Gives the answer, and who called. */
+async function send(request) {
+  const headers = { "Content-Type": "application/json", "X-Keyfold-Explain": "1" };
+  const authorization = caller.authorization();
+  const response = await asCaller(address("graphql"), { method: "POST", headers, body: JSON.stringify(request) });
+  return { answer: await response.json(), authorization };
 }
 
 /** The JSON at a path of the server, or an error whose message is the server's sentence. */
@@ -49,12 +78,18 @@ async function show() {
     list.replaceChildren(make("p", { className: "note" }, "The schema has no tables."));
     return;
   }
-  const [place, address] = [wanted(), location.hash];
   aside.hidden = true;
+  reopen = () => {};
+  await showItems();
+}
+
+/** Shows the items that the fragment asks for. */
+async function showItems() {
+  const [place, hash] = [wanted(), location.hash];
   searchForm(form, tables, place, go);
   const page = await attempt(() => json("data/items", parametersOf(place)));
   // Meanwhile, something else may be wanted.
-  if (!page || location.hash !== address) return;
+  if (!page || location.hash !== hash) return;
   if (place.search.type) searchForm(form, tables, place, go, page.range);
   showPage(place, page);
 }
@@ -69,14 +104,19 @@ async function attempt(action) {
   }
 }
 
-function showPage(place, { range, items, after }) {
+function showPage(place, { range, items, read, after }) {
   const count = make("p", { className: "note" });
   const shown = itemTable(place, range, choose);
   const more = make("button", { type: "button" }, "More items");
+  let looked = 0;
   const add = (page) => {
-    const known = counted(shown.add(page.items), "item");
+    looked += page.read;
+    const found = shown.add(page.items);
+    const known = counted(found, "item");
     ({ after } = page);
-    count.textContent = after ? `The first ${known}.` : known;
+    const isSearch = place.search.contains || place.search.only !== undefined;
+    count.textContent = isSearch ? `${known} of ${looked}${after ? " so far" : ""}.` : after ? `The first ${known}.` : known;
+    more.textContent = isSearch ? "Look further" : "More items";
     more.hidden = !after;
   };
   more.addEventListener("click", async () => {
@@ -85,8 +125,57 @@ function showPage(place, { range, items, after }) {
     more.disabled = false;
     if (page) add(page);
   });
-  add({ items, after });
-  list.replaceChildren(make("h2", {}, headingOf(place, range, items)), count, legend(place.table), shown.element, more);
+  add({ items, read, after });
+  const heading = make("h2", {}, headingOf(place, range, items));
+  list.replaceChildren(heading, count, creationsOf(place, range, items), legend(place.table), shown.element, more);
+}
+
+/** A button for each mutation that creates an item of the table. Where a collection is shown, its key is known. */
+function creationsOf({ table, index }, range, items) {
+  const isOne = range.partition !== null;
+  const parts = (type) => items.find((item) => isOne && item.type === type)?.parts[(index ?? table).partition.name] ?? [];
+  const buttons = creations(demands, table.types.map(({ name }) => name)).map(({ mutation, action }) => {
+    const button = make("button", { type: "button", title: mutation }, `New ${action.type}`);
+    const known = argumentsFrom(demands.conditions[mutation], parts);
+    button.addEventListener("click", () => openForm(aside, { mutation, known, title: `New ${action.type}`, close: () => button.focus() }));
+    return button;
+  });
+  return make("div", { className: "creations" }, buttons);
+}
+
+/** Opens the form of a mutation in an element, for an item that it changes, or for a new one. */
+function openForm(element, { mutation, known, title, item, close }) {
+  const field = api.kinds.find(({ kind }) => kind === "mutation")?.fields.find(({ name }) => name === mutation);
+  const form = make("section", {});
+  const closing = make("button", { type: "button", ariaLabel: "Close the form" }, "Close");
+  closing.addEventListener("click", () => {
+    aside.hidden = true;
+    reopen = () => {};
+    close();
+  });
+  element.replaceChildren(make("div", { className: "row" }, make("h2", {}, title), closing), form);
+  element.hidden = false;
+  if (!field) {
+    form.append(make("p", { className: "trouble" }, "The server does not tell its operations, so there is no form."));
+    return;
+  }
+  const isDelete = (demands.conditions[mutation] ?? []).every(({ kind }) => kind === "delete" || kind === "check");
+  reopen = () => {
+    const writes = demands;
+    changeForm(form, { field, types: api.types, known, isDelete, warning: item ? warningOf(mutation, item) : null, writes, send, changed: showItems });
+  };
+  reopen();
+}
+
+/** Says that the chosen caller writes another item than this one, and offers the caller who writes it. */
+function warningOf(mutation, item) {
+  const others = otherClaims(demands.conditions, mutation, item, claimsOf(caller.authorization()));
+  if (!others.length) return null;
+  const sentences = others.map(({ field, claim, own, text }) => `${field} is the claim ${claim}: ${own ?? "none"} as this caller, ${text} in this item.`);
+  const able = callerOf(caller.samples, others);
+  const button = able && make("button", { type: "button" }, `Act as ${able.name}`);
+  button?.addEventListener("click", () => caller.choose(able));
+  return make("div", { className: "warning", role: "note" }, make("p", {}, "This would write another item. ", sentences.join(" ")), button);
 }
 
 /** "Items of members", "Items of byUser of members", or the item collection that is shown. */
@@ -108,9 +197,15 @@ async function choose(item, button) {
   const { table } = wanted();
   const found = await attempt(() => json("data/uses", { table: table.name, key: JSON.stringify(item.key) }));
   if (found === undefined) return;
-  showItem(aside, item, found?.uses ?? [], () => {
+  const close = () => {
     aside.hidden = true;
     button.setAttribute("aria-pressed", "false");
     button.focus();
-  });
+  };
+  const change = (use) => {
+    const mutation = use.field.split(".")[1];
+    openForm(aside, { mutation, known: use.arguments, title: item.type, item, close });
+  };
+  reopen = () => {};
+  showItem(aside, { table, item, uses: found?.uses ?? [], change, close });
 }

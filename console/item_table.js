@@ -84,18 +84,22 @@ function groupedBy(items, keyOf) {
   return [...groups.values()];
 }
 
-/** A value in JSON of DynamoDB without its types. */
-function plain(attribute) {
+/** A value in JSON of DynamoDB without its types. A number that JavaScript cannot hold stays a text. */
+export function plain(attribute) {
   const [[kind, value]] = Object.entries(attribute);
   if (kind === "NULL") return null;
+  if (kind === "N") return numberOf(value);
+  if (kind === "NS") return value.map(numberOf);
   if (kind === "L") return value.map(plain);
   if (kind === "M") return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
   return value;
 }
 
+const numberOf = (text) => (`${Number(text)}` === text ? Number(text) : text);
+
 /** A value in JSON of DynamoDB as text. */
 export function text(attribute) {
-  const value = plain(attribute);
+  const value = "N" in attribute ? attribute.N : plain(attribute);
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -10,7 +10,8 @@ const SELECTED = 6;
 
 const QUERY = `query IntrospectionQuery { __schema {
   queryType { name } mutationType { name } subscriptionType { name } types { kind name
-  fields { name description args { name defaultValue type { ...T } } type { ...T } } enumValues { name } } } }
+  fields { name description args { name defaultValue type { ...T } } type { ...T } } enumValues { name }
+  inputFields { name defaultValue type { ...T } } } } }
 fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }`;
 
 /** The API's operations by their kinds, and its types by their names; none where the server does not tell. */
@@ -87,16 +88,22 @@ function operationButton(kind, field, types) {
   return button;
 }
 
-/** An operation with a field: its name, a variable for each needed argument, and the plain fields of what it gives. */
+/** An operation with a field, and empty values of its needed arguments. */
 function newOperation(kind, field, types) {
   const needed = field.args.filter(({ type, defaultValue }) => type.kind === "NON_NULL" && defaultValue === null);
-  const declared = needed.map(({ name, type }) => `$${name}: ${typeText(type)}`).join(", ");
-  const given = needed.map(({ name }) => `${name}: $${name}`).join(", ");
-  const around = (text) => (text ? `(${text})` : "");
-  const selected = `${field.name}${around(given)}${selection(field.type, types, "  ")}`;
-  const query = `${kind} ${nameOf(field.name)}${around(declared)} {\n  ${selected}\n}\n`;
+  const query = operationWith(kind, field, types, needed.map(({ name }) => name));
   const values = Object.fromEntries(needed.map(({ name, type }) => [name, emptyValue(type, types)]));
   return { query, variables: needed.length ? JSON.stringify(values, null, 2) : "" };
+}
+
+/** The text of an operation with a field: its name, a variable for each of these arguments, and the plain fields of what it gives. */
+export function operationWith(kind, field, types, names) {
+  const given = field.args.filter(({ name }) => names.includes(name));
+  const declared = given.map(({ name, type }) => `$${name}: ${typeText(type)}`).join(", ");
+  const passed = given.map(({ name }) => `${name}: $${name}`).join(", ");
+  const around = (text) => (text ? `(${text})` : "");
+  const selected = `${field.name}${around(passed)}${selection(field.type, types, "  ")}`;
+  return `${kind} ${nameOf(field.name)}${around(declared)} {\n  ${selected}\n}\n`;
 }
 
 function selection(type, types, indent) {
@@ -124,12 +131,14 @@ function emptyValue(type, types) {
   return { Int: 0, Float: 0, Boolean: false }[inner.name] ?? "";
 }
 
-function typeText(type) {
+/** A type as the language writes it. */
+export function typeText(type) {
   if (type.kind === "NON_NULL") return `${typeText(type.ofType)}!`;
   return type.kind === "LIST" ? `[${typeText(type.ofType)}]` : type.name;
 }
 
-const named = (type) => (type.ofType ? named(type.ofType) : type.name);
+/** The name of the type within lists and non-null types. */
+export const named = (type) => (type.ofType ? named(type.ofType) : type.name);
 const nameOf = (field) => field[0].toUpperCase() + field.slice(1);
 
 /** A text of one operation with a name, by which its tab is called, and with variables for its first arguments. */

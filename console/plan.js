@@ -31,8 +31,7 @@ export function showRefused(element, errors) {
 }
 
 /** Shows the calls of an operation: `explained` and `errors` of its response, what was sent, and who called. */
-export function showPlan(element, { explained, data, errors = [], request, authorization, writes }) {
-  const fields = selectedFields(request);
+export function showPlan(element, { explained, data, errors = [], request, authorization, writes, fields = selectedFields(request) }) {
   const bands = bandsOf(explained);
   const rows = bands.flatMap((band) => band.rows);
   const values = keyValues({ fields, claims: claimsOf(authorization), data });

@@ -6,8 +6,11 @@ import { make } from "./make.js";
 /** The choice of this tab, which a reload keeps. */
 const KEY = "keyfold:caller";
 
-/** Puts the choice of a caller into an element. Gives a function that returns the `Authorization` of the caller, or nothing. */
-export async function callerChoice(element, { address, hasSamples }) {
+/**
+ * Puts the choice of a caller into an element. Gives the `Authorization` of the caller, or nothing (`authorization`); the
+ * sample callers with their claims (`samples`); and `choose`, which chooses one of them. `changed` is called after each choice.
+ */
+export async function callerChoice(element, { address, hasSamples, changed = () => {} }) {
   const samples = hasSamples ? await sampleCallers(address) : [];
   const choice = make("select", { id: "caller" },
     samples.map(({ name }, position) => make("option", { value: `${position}` }, name)),
@@ -29,14 +32,19 @@ export async function callerChoice(element, { address, hasSamples }) {
   choice.addEventListener("change", () => {
     sessionStorage.setItem(KEY, choice.value);
     show();
+    changed();
     if (!token.hidden) token.focus();
   });
   show();
   element.append(make("label", { htmlFor: "caller" }, "Caller"), choice, token, claims);
 
-  return () => {
-    const text = current();
-    return text ? `Bearer ${text}` : undefined;
+  return {
+    authorization: () => (current() ? `Bearer ${current()}` : undefined),
+    samples: samples.map(({ name, token }, position) => ({ name, position, claims: claimsOf(token) })),
+    choose: ({ position }) => {
+      choice.value = `${position}`;
+      choice.dispatchEvent(new Event("change"));
+    },
   };
 }
 

@@ -2,6 +2,9 @@
 
 import { make } from "./make.js";
 
+/** The value of the choice for items of no type. No type has such a name. */
+const UNKNOWN = "-";
+
 /** Puts the search into a form. `go` is called with what is searched for; `range` is what the server made of a type's fields. */
 export function searchForm(form, tables, { table, index, search }, go, range = null) {
   const focused = document.activeElement?.id;
@@ -17,7 +20,12 @@ export function searchForm(form, tables, { table, index, search }, go, range = n
     choice("type", "Search by", [["", "Key"], ...types.map(({ name }) => [name, `Fields of ${name}`])], type?.name ?? "",
       (name) => { searchForm(form, tables, { table, index, search: name ? { type: name } : {} }, go); }),
   ];
+  const names = [["", "All"], ...table.types.map(({ name }) => [name, name]), [UNKNOWN, "No known type"]];
+  const only = search.only === "" ? UNKNOWN : (search.only ?? "");
+  const { only: _, ...others } = search;
+  parts.push(choice("only", "Types", names, only, (name) => go(where({ ...others, ...(name ? { only: name === UNKNOWN ? "" : name } : {}) }))));
   const inputs = type ? fieldInputs(type, partitions, sorts, search) : keyInputs(partitions, sorts, search);
+  inputs.push(input("contains", "Any value contains", search.contains));
   const all = make("a", { href: `#${new URLSearchParams(where({}))}` }, "All items");
   const texts = range?.partition ? [range.partition, ...Object.values(range.equal ?? {}), ...(range.begins ? [`${range.begins}…`] : [])] : [];
   const found = texts.length ? make("span", { className: "where" }, texts.join(" · ")) : null;
@@ -25,7 +33,9 @@ export function searchForm(form, tables, { table, index, search }, go, range = n
   form.onsubmit = (event) => {
     event.preventDefault();
     const given = Object.fromEntries(inputs.filter(({ input }) => input.value).map(({ name, input }) => [name, input.value]));
-    go(where(type ? { type: type.name, fields: JSON.stringify(given) } : keyParameters(given)));
+    const { contains, ...keys } = given;
+    const everywhere = { ...(contains ? { contains } : {}), ...(search.only === undefined ? {} : { only: search.only }) };
+    go(where({ ...(type ? { type: type.name, fields: JSON.stringify(keys) } : keyParameters(keys)), ...everywhere }));
   };
   // What was in use stays in use.
   if (focused) document.getElementById(focused)?.focus();

@@ -52,6 +52,10 @@ pub struct ItemsQuery {
     pub of_type: Option<String>,
     /// The key fields that are known: a JSON object of texts.
     pub fields: Option<String>,
+    /// A text that a value of the item holds, in upper or lower case.
+    pub contains: Option<String>,
+    /// The item type of the items; the empty text means those of no type.
+    pub only: Option<String>,
     /// The `after` of the page before.
     pub after: Option<String>,
 }

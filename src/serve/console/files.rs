@@ -15,6 +15,8 @@ pub const PAGE: &str = include_str!("../../../console/index.html");
 
 /// The page's own files: the name and the text of each.
 const OWN: &[(&str, &str)] = &[
+    ("argument_inputs.js", include_str!("../../../console/argument_inputs.js")),
+    ("change_form.js", include_str!("../../../console/change_form.js")),
     ("console.css", include_str!("../../../console/console.css")),
     ("console.js", include_str!("../../../console/console.js")),
     ("data.css", include_str!("../../../console/data.css")),
@@ -41,6 +43,7 @@ const OWN: &[(&str, &str)] = &[
     ("search.js", include_str!("../../../console/search.js")),
     ("selected_fields.js", include_str!("../../../console/selected_fields.js")),
     ("write_demands.js", include_str!("../../../console/write_demands.js")),
+    ("write_targets.js", include_str!("../../../console/write_targets.js")),
 ];
 
 /// The files of GraphiQL, in gzip; none where `console/embedded` had none when the binary was built.

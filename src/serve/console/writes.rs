@@ -55,6 +55,12 @@ fn demand(model: &Model, action: &Action) -> Value {
         _ => Some(format!("attribute_exists({key})")),
     };
     let own = action.condition.as_ref().map(ToString::to_string);
+    let kind = match &action.kind {
+        ActionKind::Put { .. } if action.at.is_none() => "put",
+        ActionKind::Delete { .. } => "delete",
+        ActionKind::Check => "check",
+        _ => "update",
+    };
     let mut bound: Map<String, Value> = Map::new();
     let written = action.values.iter().filter_map(|(field, value)| Some((field, value.source()?)));
     let keyed = match &action.target {
@@ -64,7 +70,7 @@ fn demand(model: &Model, action: &Action) -> Value {
     for (field, source) in written.chain(keyed.into_iter().flatten()) {
         bound.insert(field.clone(), source_text(source).into());
     }
-    json!({ "type": action.item, "bound": bound, "presence": presence, "condition": own, "message": action.message })
+    json!({ "kind": kind, "type": action.item, "bound": bound, "presence": presence, "condition": own, "message": action.message })
 }
 
 /// A source as a plan has it: `{$id}` is an argument, `{auth.sub}` a claim, `{from.name}` a field of a found item.

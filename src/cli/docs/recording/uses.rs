@@ -31,6 +31,8 @@ pub struct ItemUse {
     pub call: String,
     /// An operation with the field.
     pub operation: String,
+    /// The arguments of a field that writes.
+    pub arguments: Map<String, Value>,
 }
 
 /// A field that finds items.
@@ -52,22 +54,26 @@ pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
         let (row, operation) = match &field.kind {
             FieldKind::Find(find) if model.read_by(parent, find).iter().any(|read| read.name == ty) => (
                 rows.iter().find(|row| row.field == coordinate).cloned(),
-                reading(model, &ways, item, FindField { parent, field, find }),
+                reading(model, &ways, item, FindField { parent, field, find }).map(|text| (text, Map::new())),
             ),
             FieldKind::Write(write) => {
                 let is_of_type = |action: &&Action| action.item == ty && !matches!(action.kind, ActionKind::Check);
                 let Some(action) = write.actions.iter().find(is_of_type) else { continue };
                 // The first choice would be a key that no item has.
-                (
-                    rows_of_action(model, &coordinate, action).pop(),
-                    writing(&Examples { model, records: &own, ways: &ways }, 1, parent, field, write),
-                )
+                let written = writing(&Examples { model, records: &own, ways: &ways }, 1, parent, field, write);
+                (rows_of_action(model, &coordinate, action).pop(), written)
             }
             _ => continue,
         };
         let call = row.map(|row| format!("{} {}", row.operation, row.place)).unwrap_or_default();
         let writes = matches!(field.kind, FieldKind::Write(_));
-        uses.extend(operation.map(|operation| ItemUse { field: coordinate, writes, call, operation }));
+        uses.extend(operation.map(|(operation, arguments)| ItemUse {
+            field: coordinate,
+            writes,
+            call,
+            operation,
+            arguments,
+        }));
     }
     uses
 }
@@ -98,7 +104,9 @@ pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Ite
 pub fn first_write(model: &Model, records: &Records) -> Option<String> {
     let ways = Ways::new(model);
     ways::fields(model).into_iter().find_map(|(root, field)| match &field.kind {
-        FieldKind::Write(write) => writing(&Examples { model, records, ways: &ways }, 0, root, field, write),
+        FieldKind::Write(write) => {
+            writing(&Examples { model, records, ways: &ways }, 0, root, field, write).map(|(text, _)| text)
+        }
         _ => None,
     })
 }
@@ -215,11 +223,18 @@ fn find_in(kind: &FieldKind) -> Option<&Find> {
     if let FieldKind::Find(find) = kind { Some(find) } else { None }
 }
 
-/// An operation that writes, with values of the items; each attempt chooses others.
-fn writing(examples: &Examples<'_>, attempt: usize, root: &ObjectType, field: &Field, write: &Write) -> Option<String> {
+/// An operation that writes, with values of the items, and its arguments; each attempt chooses others.
+fn writing(
+    examples: &Examples<'_>,
+    attempt: usize,
+    root: &ObjectType,
+    field: &Field,
+    write: &Write,
+) -> Option<(String, Map<String, Value>)> {
     let model = examples.model;
     let mut choice = Choice::new(examples.records, attempt);
     choice.choose(&roles::write_roles(model, root, write));
     let given = examples.given(field, &choice, None);
-    operation::text(model, "mutation", &[examples.call(root, field, &given)], true)
+    let text = operation::text(model, "mutation", &[examples.call(root, field, &given)], true)?;
+    Some((text, given.into_iter().map(|(argument, value)| (argument.name.clone(), value)).collect()))
 }

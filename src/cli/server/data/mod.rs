@@ -10,7 +10,7 @@ use crate::cli::docs::recording::uses::{ItemUse, uses};
 use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::data::{DataTrouble, ItemKey, ItemsQuery, TableData};
 use crate::table::bulk::export_lines::{item_to_json, parse_line};
-use crate::table::data::attribute::{Item, Key};
+use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data_store::ItemRequest;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -21,6 +21,9 @@ use tokio::time::Instant;
 
 /// How long a page may take.
 const BOUND: Duration = Duration::from_secs(20);
+
+/// How long a page looks for items that hold a text or are of a type, before it shows those that it has found.
+const LOOKS_FOR: Duration = Duration::from_secs(2);
 
 /// The tables of the gateway that serves now.
 pub struct GatewayTables {
@@ -50,11 +53,22 @@ impl GatewayTables {
         let range = range::range(model, &place, &wanted)?;
         let table = &model.tables[place.table];
         let start = wanted.after.as_deref().map(item_of).transpose()?;
-        let query = range.query(table, place.index, start);
-        let (page, _) = gateway.store().read_page(&query, (Instant::now() + BOUND).into()).await.map_err(trouble)?;
+        let mut query = range.query(table, place.index, start);
         let types = TypesOfTable::new(model, place.table, place.index);
-        let items: Vec<Value> = page.items.iter().map(|item| keys::item(table, types.item_type(item), item)).collect();
-        Ok(json!({ "range": range.shown(), "items": items, "after": page.last_key.as_ref().map(item_to_json) }))
+        let (began, mut items, mut read) = (Instant::now(), Vec::new(), 0);
+        loop {
+            let (page, _) = gateway.store().read_page(&query, (began + BOUND).into()).await.map_err(trouble)?;
+            let typed = page.items.iter().map(|item| (types.item_type(item), item));
+            let wanted = typed.filter(|(ty, item)| is_wanted(&wanted, ty.map(|ty| ty.name.as_str()), item));
+            items.extend(wanted.map(|(ty, item)| keys::item(table, ty, item)));
+            read += page.items.len();
+            query.start = page.last_key;
+            if query.start.is_none() || items.len() >= query.limit as usize || began.elapsed() > LOOKS_FOR {
+                break;
+            }
+        }
+        let after = query.start.as_ref().map(item_to_json);
+        Ok(json!({ "range": range.shown(), "items": items, "read": read, "after": after }))
     }
 
     async fn item(&self, wanted: ItemKey) -> Result<Value, DataTrouble> {
@@ -71,9 +85,31 @@ impl GatewayTables {
             return Ok(Value::Null);
         };
         let sample = TypesOfTable::new(model, position, None).sample(Item::clone(&item));
-        let shown =
-            |of: ItemUse| json!({ "field": of.field, "writes": of.writes, "call": of.call, "operation": of.operation });
+        let shown = |of: ItemUse| {
+            let ItemUse { field, writes, call, operation, arguments } = of;
+            json!({ "field": field, "writes": writes, "call": call, "operation": operation, "arguments": arguments })
+        };
         Ok(json!({ "type": sample.ty, "uses": uses(model, &sample).into_iter().map(shown).collect::<Vec<_>>() }))
+    }
+}
+
+/// Whether an item of a type, or of none, is searched for.
+fn is_wanted(wanted: &ItemsQuery, ty: Option<&str>, item: &Item) -> bool {
+    let is_of_type = wanted.only.as_deref().is_none_or(|only| only == ty.unwrap_or_default());
+    let text = wanted.contains.as_deref().map(str::to_lowercase).filter(|text| !text.is_empty());
+    is_of_type && text.is_none_or(|text| item.iter().any(|(_, value)| holds(value, &text)))
+}
+
+/// Whether a value holds a text that is in lower case.
+fn holds(value: &Attribute, text: &str) -> bool {
+    let within = |value: &str| value.to_lowercase().contains(text);
+    match value {
+        Attribute::S(value) | Attribute::N(value) => within(value),
+        Attribute::Ss(values) | Attribute::Ns(values) => values.iter().any(|value| within(value)),
+        Attribute::L(values) => values.iter().any(|value| holds(value, text)),
+        Attribute::M(values) => values.iter().any(|(name, value)| within(name) || holds(value, text)),
+        Attribute::Bool(value) => within(&value.to_string()),
+        Attribute::B(_) | Attribute::Bs(_) | Attribute::Null => false,
     }
 }
 
