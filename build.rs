@@ -3,7 +3,7 @@
 //!
 //! And the goldens with their schemas and items in; the bundle that `keyfold selftest` runs, in gzip, out.
 
-#[path = "src/cli/selftest/goldens/golden_file.rs"]
+#[path = "src/cli/goldens/golden_file.rs"]
 #[allow(dead_code)]
 mod golden_file;
 

@@ -1,14 +1,15 @@
 //! The commands: arguments in, text and an exit code out. Each command is a file or a folder; the other files are
 //! shared.
 
-mod bundle;
 mod check;
 pub mod config;
 mod docs;
 mod explain;
+mod folder;
+pub mod goldens;
 mod health;
 mod init;
-mod items;
+pub mod items;
 mod measured;
 mod output;
 mod price_choice;
@@ -20,6 +21,7 @@ pub mod service_answers;
 mod service_schemas;
 mod store_choice;
 mod tables;
+mod test;
 mod token;
 
 use crate::serve::lambda::runtime_api;
@@ -49,6 +51,7 @@ enum Command {
     Schema(schema::PrintSchema),
     Tables(tables::Tables),
     Docs(docs::Docs),
+    Test(test::Test),
     Verify(items::verify::Verify),
     Import(items::import::Import),
     Export(items::export::Export),
@@ -117,6 +120,7 @@ impl Cli {
             Command::Schema(command) => command.run(),
             Command::Tables(command) => command.run().await,
             Command::Docs(command) => command.run().await,
+            Command::Test(command) => command.run().await,
             Command::Verify(command) => command.run().await,
             Command::Import(command) => command.run().await,
             Command::Export(command) => command.run().await,

@@ -24,9 +24,11 @@ pub struct LoadedSchema {
     pub text: String,
     /// The model.
     pub model: Model,
+    /// What is doubtful in it. `keyfold check` and `keyfold dev` show it.
+    pub warnings: Diagnostics,
 }
 
-/// Loads a schema and shows its warnings on standard error. Its mistakes are the error.
+/// Loads a schema. Its mistakes are the error.
 pub fn load(path: &Path) -> Result<LoadedSchema> {
     Ok(load_with(path, |_| ())?.0)
 }
@@ -41,10 +43,7 @@ pub fn load_with<T>(path: &Path, begin: impl FnOnce(&ParsedSchema<'_>) -> T) -> 
         Ok((parsed.check()?, begun))
     });
     match checked {
-        Ok(((model, warnings), begun)) => {
-            show(&warnings);
-            Ok((LoadedSchema { text, model }, begun))
-        }
+        Ok(((model, warnings), begun)) => Ok((LoadedSchema { text, model, warnings }, begun)),
         Err(mistakes) => bail!("{} has mistakes\n\n{}", path.display(), mistakes.render(output::color()).trim_end()),
     }
 }

@@ -7,6 +7,7 @@
 //! | [`passes`] | reads → their waves, the reads that share a Query, and the attributes that each asks for |
 //! | [`cost`] | a plan and variables → what the operation costs at most |
 //! | [`tree`] | the plan itself, as plain data |
+//! | [`worst_case`] | an operation → what it costs at most, whatever its variables are |
 //! | [`mod@print`], `print_writes` | a plan → text and JSON |
 //!
 //! The way of `query ($id: ID!) { user(id: $id) { name groups { name } } }`:
@@ -28,6 +29,7 @@ mod planner;
 pub mod print;
 mod print_writes;
 pub mod tree;
+pub mod worst_case;
 
 use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;

@@ -43,6 +43,7 @@ mod types;
 mod watches;
 mod writes;
 
+use crate::schema::diagnostics::allowed;
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Findings};
 use crate::schema::model::service::Service;
 use crate::schema::table::Table;
@@ -112,7 +113,8 @@ impl<'t> ParsedSchema<'t> {
         };
         let model = checked(draft, &declared, &mut findings);
         let failed = findings.failed();
-        let diagnostics = findings.into_diagnostics(file, text);
+        let mut diagnostics = findings.into_diagnostics(file, text);
+        allowed::leave_out(&mut diagnostics, !failed);
         match model {
             Some(model) if !failed => Ok((model, diagnostics)),
             _ => Err(diagnostics),

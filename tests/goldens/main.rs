@@ -6,6 +6,7 @@
 //! | `systems` | every row of docs/systems.md is proved by the goldens with its id; one test a row |
 //! | `second_store` | a second implementation of DynamoDB gives every golden's response; one test a case |
 //! | `diagnostics` | every mistake of a schema has its message; one test a schema |
+//! | `worst_case` | no golden's variables cost more than the worst case of its operation |
 //! | `infrastructure` | every schema has its tables in every format; one test a snapshot |
 //!
 //! The tests are made of files, so they have names of files: `cargo test --test goldens golden::pantry::` runs those of
@@ -23,6 +24,7 @@ mod second_store;
 #[path = "../support/mod.rs"]
 mod support;
 mod systems;
+mod worst_case;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -35,6 +37,7 @@ fn main() {
     trials.extend(second_store::trials(moto.as_ref()));
     trials.extend(diagnostics::trials());
     trials.extend(infrastructure::trials());
+    trials.extend(worst_case::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);
     // `exit` drops nothing, and the second store is a process.
     drop(moto);

@@ -3,11 +3,13 @@
 //! the file looks like.
 
 use super::golden_file::{GoldenFile, Section, files, folder, read};
-use keyfold::cli::selftest::goldens::made::GeneratedNames;
-use keyfold::execute::gateway::plan;
+use keyfold::cli::goldens::case;
+use keyfold::cli::goldens::difference::differences;
+use keyfold::cli::goldens::made::GeneratedNames;
+use keyfold::cli::goldens::outcome::OperationOutcome;
+use keyfold::cli::items::callers;
 use keyfold::execute::request::Request;
 use libtest_mimic::Failed;
-use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
@@ -84,12 +86,8 @@ impl Case {
             None if self.operation != self.path() => std::fs::read_to_string(&self.operation)?,
             None => return Err(format!("{} has no operation", self.path().display()).into()),
         };
-        let variables = golden.get(Section::Variables).map_or_else(|| Ok(json!({})), serde_json::from_str)?;
-        let caller = match golden.get(Section::Caller) {
-            Some(claims) => super::caller(serde_json::from_str(claims)?),
-            None => super::first_caller(&self.system),
-        };
-        Ok(Request { caller, ..super::request(&operation, variables) })
+        let callers = callers::read(&super::places(&self.system).1).map_err(|error| format!("{error:#}"))?;
+        Ok(case::request(golden, &operation, &callers).map_err(|error| format!("{self:?}: {error:#}"))?)
     }
 
     /// GeneratedNames for the values that the operation generates: those that neither it nor the system's items have.
@@ -99,9 +97,7 @@ impl Case {
     }
 
     fn names_of(&self, golden: &GoldenFile, request: &Request) -> GeneratedNames {
-        let [caller, variables] =
-            [Section::Caller, Section::Variables].map(|section| golden.get(section).unwrap_or_default());
-        super::names(&self.system, &[&request.query, caller, variables].concat())
+        super::names(&self.system, &case::written(golden, &request.query))
     }
 
     /// Plans and runs the operation, and compares the results with the golden.
@@ -109,21 +105,12 @@ impl Case {
         let golden = self.golden()?;
         let request = self.request_of(&golden)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (planned, calls, response) = runtime.block_on(async {
+        let outcome = runtime.block_on(async {
             let (gateway, recorder) = super::system(&self.system).await;
-            let planned = match plan(gateway.model(), &request, &super::settings()).map(|(plan, _)| plan) {
-                Ok(plan) => plan.to_text(gateway.model()),
-                Err(errors) => errors.iter().map(|error| format!("refused: {}\n", error.message)).collect(),
-            };
-            let response = super::run(&gateway, &request, false).await;
-            (planned, recorder.take(), response)
+            OperationOutcome::observe(&gateway, &recorder, &request, super::deadline()).await
         });
-        let calls: Vec<Value> =
-            calls.into_iter().map(|(operation, body)| json!({ "operation": operation, "body": body })).collect();
-        let (mut names, mut is) = (self.names_of(&golden, &request), golden.clone());
-        for (section, text) in Section::RESULTS.into_iter().zip([planned, pretty(&json!(calls)), pretty(&response)]) {
-            is.set(section, &names.replace(&text))?;
-        }
+        let outcome = outcome.map_err(|error| format!("{error:#}"))?;
+        let is = outcome.written_into(&golden, &mut self.names_of(&golden, &request))?;
         if is == golden { Ok(()) } else { self.update_or_fail(&golden, &is) }
     }
 
@@ -133,16 +120,7 @@ impl Case {
             let _writing = FILES.write().unwrap_or_else(PoisonError::into_inner);
             return Ok(std::fs::write(self.path(), is.to_text())?);
         }
-        let mut differences = format!("{} differs (UPDATE_EXPECT=1 takes the new form):\n", self.path().display());
-        for section in Section::RESULTS.into_iter().filter(|section| was.get(*section) != is.get(*section)) {
-            let [was, is] = [was, is].map(|golden| golden.get(section).unwrap_or_default());
-            let diff = similar::TextDiff::from_lines(was, is);
-            differences += &format!("==== {}\n{}\n", section.name(), diff.unified_diff().context_radius(3));
-        }
-        Err(differences.into())
+        let head = format!("{} differs (UPDATE_EXPECT=1 takes the new form):\n", self.path().display());
+        Err((head + &differences(was, is)).into())
     }
-}
-
-fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
 }

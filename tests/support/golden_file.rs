@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unused_imports)]
 
-pub use keyfold::cli::selftest::goldens::golden_file::{GoldenFile, Section};
+pub use keyfold::cli::goldens::golden_file::{GoldenFile, Section};
 use std::path::{Path, PathBuf};
 
 /// Reads a golden's file.

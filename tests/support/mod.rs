@@ -8,15 +8,14 @@ pub mod lagging;
 pub mod rereads;
 pub mod rows;
 
-use futures_util::StreamExt;
-use keyfold::cli::selftest::goldens::made::GeneratedNames;
+use keyfold::cli::goldens::made::GeneratedNames;
+use keyfold::cli::goldens::outcome;
 use keyfold::cli::selftest::goldens::systems;
 use keyfold::cli::service_answers::WrittenServices;
 use keyfold::execute::caller::Caller;
-use keyfold::execute::gateway::{Gateway, Response};
+use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::execute::service::call::ServiceConnector;
-use keyfold::execute::watch::hub::Hub;
 use keyfold::plan::passes::Passes;
 use keyfold::schema;
 use keyfold::schema::model::Model;
@@ -120,8 +119,7 @@ fn services(system: &str) -> Option<Arc<dyn ServiceConnector>> {
 
 /// The default settings with a cursor key, so that cursors are the same in every run.
 pub fn settings() -> Settings {
-    // What a page reads does not depend on the pages before it.
-    Settings { cursor_key: b"a key for tests".to_vec(), learned_pages: false, ..Settings::default() }
+    outcome::settings(None)
 }
 
 /// The default settings with any of the savings of plans. The response is the same with each of them.
@@ -164,20 +162,7 @@ pub fn costs_more(response: &Value) -> Option<String> {
 
 /// Runs a request. A refusal before it runs is a response, too. A subscription gives its first one.
 pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
-    let response = match gateway.prepare(request).await {
-        Ok(prepared) if prepared.watches() => {
-            let mut responses = Hub::new(gateway).subscribe(gateway, prepared, request.clone());
-            tokio::time::timeout_at(deadline(), responses.next())
-                .await
-                .ok()
-                .flatten()
-                .expect("a subscription with `initial: true`")
-        }
-        Ok(prepared) => gateway.run(&prepared, deadline(), explain).await,
-        Err(errors) => Response::refused(&errors),
-    };
-    serde_json::from_slice(&response.body)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&response.body)))
+    outcome::respond(gateway, request, deadline(), explain).await.unwrap()
 }
 
 /// A caller with these claims; null is an anonymous one.

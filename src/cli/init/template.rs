@@ -1,6 +1,6 @@
 //! A name in, the files of a project that works as it is out: the project's own schema, and the examples.
 
-use crate::cli::bundle::Bundle;
+use crate::cli::goldens::bundle::Bundle;
 use crate::infer::questions::{AnswerChoice, Question};
 use anyhow::{Result, anyhow, ensure};
 

@@ -37,15 +37,17 @@ pub fn read(directory: &Path) -> Result<Vec<SampleCaller>> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
         read => read.with_context(|| format!("cannot read {}", path.display()))?,
     };
-    let callers: Vec<SampleCaller> = serde_json::from_slice(&text).with_context(|| {
-        format!(
-            "{} is no list of callers: [{{ \"name\": \"Ann\", \"claims\": {{ \"sub\": \"u1\" }} }}]",
-            path.display()
-        )
+    parse(&text, &path.display().to_string())
+}
+
+/// The callers of a text, which is that of this file.
+pub fn parse(text: &[u8], file: &str) -> Result<Vec<SampleCaller>> {
+    let callers: Vec<SampleCaller> = serde_json::from_slice(text).with_context(|| {
+        format!("{file} is no list of callers: [{{ \"name\": \"Ann\", \"claims\": {{ \"sub\": \"u1\" }} }}]")
     })?;
-    ensure!(callers.len() <= MAX_CALLERS, "{} has more than {MAX_CALLERS} callers", path.display());
+    ensure!(callers.len() <= MAX_CALLERS, "{file} has more than {MAX_CALLERS} callers");
     for (position, caller) in callers.iter().enumerate() {
-        let (file, name) = (path.display(), &caller.name);
+        let name = &caller.name;
         ensure!(
             !callers[..position].iter().any(|other| other.name == *name),
             "{file} has two callers of the name \"{name}\""

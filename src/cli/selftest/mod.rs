@@ -1,7 +1,7 @@
 //! `keyfold selftest`: a place for tables in, whether this release does there what it must out.
 //!
 //! [`goldens`] are operations with what they must lead to, [`histories`] are clients that write the same items at once.
-//! `proof` runs both on the tables of `scratch`, whose items `stock` keeps; `tap` sees every call, and `renamed_store`
+//! `proof` runs both on the tables of `scratch`; `tap` sees every call, and `renamed_store`
 //! gives tables their scratch names. `cost` says first what it takes, and `report` what came of it.
 
 mod cost;
@@ -11,13 +11,12 @@ mod proof;
 mod renamed_store;
 mod report;
 mod scratch;
-mod stock;
 mod tap;
 
 use super::output::{self, OutputFormat};
 use super::server::signals::StopSignals;
 use super::store_choice::Remote;
-use crate::cli::bundle::Bundle;
+use crate::cli::goldens::bundle::Bundle;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cost::Cost;

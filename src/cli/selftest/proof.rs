@@ -5,7 +5,7 @@ use super::goldens::comparison::Difference;
 use super::goldens::systems::{Ground, grounds, model};
 use super::histories::clients::{self, Clients, HistoryResult};
 use super::scratch::Scratch;
-use crate::cli::bundle::Bundle;
+use crate::cli::goldens::bundle::Bundle;
 use crate::plan::passes::Passes;
 use anyhow::Result;
 use futures_util::stream::{self, StreamExt};

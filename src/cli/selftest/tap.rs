@@ -1,12 +1,11 @@
 //! The attempts of a store's calls in; a record of them, their units, and lost answers out. Must not know who asks.
 
+use crate::cli::goldens::stock::is_write;
 use crate::table::embedded::observer::sorted;
 use crate::table::wire::Wire;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The writes among the operations that a gateway makes.
-const WRITES: [&str; 5] = ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"];
 /// The most calls that are recorded of a case. More fail it.
 const MAX_CALLS: usize = 1_000;
 
@@ -66,11 +65,6 @@ impl Tap {
     pub fn take(&self) -> Vec<(String, Value)> {
         std::mem::take(&mut *locked(&self.calls))
     }
-}
-
-/// Whether an operation changes items.
-pub fn is_write(operation: &str) -> bool {
-    WRITES.contains(&operation)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -38,8 +38,9 @@ impl SchemaDesign {
         {
             return Ok(document.clone());
         }
-        let (model, _) = schema_file::parse(&self.schema, &text).map_err(|mistakes| anyhow!(mistakes.render(false)))?;
-        let loaded = LoadedSchema { text: text.clone(), model };
+        let (model, warnings) =
+            schema_file::parse(&self.schema, &text).map_err(|mistakes| anyhow!(mistakes.render(false)))?;
+        let loaded = LoadedSchema { text: text.clone(), model, warnings };
         let document: Arc<str> = timeout(BOUND, docs::sample_document(loaded, self.samples.as_deref())).await??.into();
         *last = Some((text, document.clone()));
         Ok(document)

@@ -78,6 +78,7 @@ impl Dev {
         let samples = self.samples();
         let store = DevStore::begin(self.data.as_deref(), samples.clone());
         let (loaded, filling) = schema_file::load_with(&self.choice.schema, |parsed| store.fill(parsed.tables()))?;
+        schema_file::show(&loaded.warnings);
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
         samples.check(&loaded.model.tables)?;
         let sample_directory = samples.directory().map(Path::to_owned);

@@ -5,7 +5,7 @@ mod data;
 mod design;
 pub mod dev;
 mod dev_store;
-mod file_services;
+pub mod file_services;
 mod reload;
 mod run;
 pub mod serve;

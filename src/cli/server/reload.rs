@@ -199,7 +199,9 @@ impl Reload {
         let checked = spawn_blocking(move || (schema_file::parse(&path, &text), asked.read()));
         let (parsed, documents) = checked.await.map_err(|error| Trouble::Other(error.to_string()))?;
         let (model, warnings) = parsed.map_err(Trouble::Mistakes)?;
-        schema_file::show(&warnings);
+        if let StoreOfTables::Own(_) = &self.tables {
+            schema_file::show(&warnings);
+        }
         let other = |error: anyhow::Error| Trouble::Other(format!("{error:#}"));
         let documents = documents.map_err(|error| other(error.into()))?;
         schema_file::check_sign_in(&self.path, &model, self.can_sign_in).map_err(other)?;

@@ -101,7 +101,7 @@ impl Serve {
             async move { remote.store().await }
         });
         let authenticator = self.settings.sign_in.authenticator(None)?;
-        let LoadedSchema { text, model } = schema_file::load(&self.choice.schema)?;
+        let LoadedSchema { text, model, .. } = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
         let store = store.await.context("the task that connects has ended")??.with_client(self.client);
         let needed: Vec<_> = model.tables.iter().cloned().chain(self.bus.table()).collect();

@@ -13,3 +13,5 @@ pub const FILLING_ROUNDS: u64 = 3;
 pub const FILLING_LINKS: u64 = 5;
 /// The assumed number of elements in a stored list.
 pub const ELEMENTS: u64 = 10;
+/// A global id that counts as one of any type, where nothing is known of what a caller gives.
+pub const ANY_ID: &str = "*";

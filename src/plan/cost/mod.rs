@@ -17,7 +17,7 @@
 //! counts as the dearer case.
 
 mod action;
-mod assumed;
+pub mod assumed;
 pub mod field;
 pub mod find;
 pub mod limits;
@@ -26,5 +26,5 @@ pub mod price;
 mod print;
 mod range;
 mod reads;
-mod rows;
+pub mod rows;
 mod writes;

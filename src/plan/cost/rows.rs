@@ -1,7 +1,7 @@
 //! A plan and the values of its arguments in; out: the greatest number of rows of each space, and of keys, ranges and
 //! items of each read. Must not know calls.
 
-use super::assumed::{ELEMENTS, ITEM_BYTES, PAGE_BYTES};
+use super::assumed::{ANY_ID, ELEMENTS, ITEM_BYTES, PAGE_BYTES};
 use super::range::{Contents, RangeCost};
 use crate::plan::tree::*;
 use crate::schema::model::Model;
@@ -129,7 +129,7 @@ impl<'p> ArgumentValues<'p> {
                 Origin::Variant(..) | Origin::SeedVariant(..) => parent,
                 Origin::Ids(argument) => self.ids(argument).map_or(1, |ids| ids.len() as u64).min(MAX_KEYS),
                 Origin::OfId(argument, id) => match self.ids(argument) {
-                    Some(ids) => ids.iter().filter(|text| id.decode(text).is_some()).count() as u64,
+                    Some(ids) => ids.iter().filter(|text| **text == ANY_ID || id.decode(text).is_some()).count() as u64,
                     None => parent,
                 },
                 Origin::Elements(_, reader) if reader.ty.is_list() => parent.saturating_mul(ELEMENTS),

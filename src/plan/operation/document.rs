@@ -31,9 +31,7 @@ impl Document {
     pub fn parse(api: &Valid<Schema>, text: &str, budgets: &OperationBudgets) -> Result<Self, Vec<PlanError>> {
         let mut parser = Parser::new().token_limit(budgets.tokens).recursion_limit(budgets.recursion);
         let text = descriptions::blank(text, budgets.tokens);
-        let ast = parser
-            .parse_ast(text, "operation")
-            .map_err(|failed| compiler_errors((&failed.errors, api), PlanErrorKind::Syntax, budgets))?;
+        let ast = parser.parse_ast(text, "operation").map_err(|failed| syntax_errors(&failed.errors, api, budgets))?;
         let parsed = match ast.to_executable_validate(api) {
             Ok(parsed) => parsed,
             Err(failed) => {
@@ -94,6 +92,11 @@ fn only_repeats_roots(failed: &WithErrors<ExecutableDocument>) -> bool {
     };
     failed.errors.iter().all(|one| one.error.unstable_error_name() == Some("SubscriptionUsesMultipleFields"))
         && document.operations.iter().filter(|operation| operation.is_subscription()).all(has_one_root)
+}
+
+/// Mistakes of syntax as errors for the caller.
+pub(super) fn syntax_errors(list: &DiagnosticList, api: &Schema, budgets: &OperationBudgets) -> Vec<PlanError> {
+    compiler_errors((list, api), PlanErrorKind::Syntax, budgets)
 }
 
 /// The compiler's diagnostics as errors for the caller.

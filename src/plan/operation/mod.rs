@@ -4,6 +4,7 @@
 //! | module | in → out |
 //! |---|---|
 //! | [`document`] | text → a parsed and valid document, or every mistake in it |
+//! | [`definitions`] | text → its operations and fragments, with their places |
 //! | `descriptions` | text → the same text without the descriptions that the parser does not know |
 //! | [`budget`] | a document → whether it is small enough |
 //! | `meant` | a finding about a name → the name that was meant |
@@ -16,6 +17,7 @@
 pub mod argument;
 pub mod budget;
 pub mod collect;
+pub mod definitions;
 mod descriptions;
 pub mod document;
 pub mod document_size;

@@ -112,7 +112,7 @@ impl Findings {
 
 /// A sentence in the form that follows a colon: without the full stop, and without a capital that only marks its
 /// beginning.
-fn clause(sentence: &str) -> String {
+pub fn clause(sentence: &str) -> String {
     let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
     let mut letters = sentence.chars();
     match (letters.next(), letters.next()) {

@@ -1,5 +1,6 @@
 //! Mistakes in a schema: the rules, the findings with their places in the text, and how they are printed for people.
 
+pub mod allowed;
 pub mod diagnostic;
 pub mod help;
 pub mod render;

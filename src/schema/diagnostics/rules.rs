@@ -19,6 +19,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("KF09", "Subscriptions"),
     ("KF10", "Caching"),
     ("KF11", "Services"),
+    ("KF12", "Allowed warnings"),
 ];
 
 /// Every rule, in the order of the codes.

@@ -248,4 +248,10 @@ rules! { RULES_OF_OPERATIONS;
     KF1105: "A mutation calls a service before its write",
         "`@call` stands on a field of `Mutation` that writes. Its key follows from `@idempotent`, or `key:` makes it of arguments that are never null; `undo:` needs `@idempotent`. `set:` takes arguments, claims, fields of found items and of results of the calls before it. A result has the input type that `returns:` names, and is a value for actions: items are found before the calls are made.",
         r#"pay(orderId: ID!, key: ID!): Payment! @idempotent(key: "{key}") @find(item: Order) @call(service: "payments", set: { amount: "{Order.amount}" }, returns: Charge, as: charge, undo: "refund") @put(set: { chargeId: "{charge.id}" })"#;
+    KF1201: "An allowed warning has a code and a reason",
+        "A warning. `# keyfold: allow KF0433, keys of an existing table` allows a warning of the next line, or of its own line if the comment follows something. The code of one warning follows `allow`, and after a comma the reason. A comment in another form allows nothing.",
+        r#"# keyfold: allow KF0433, keys of an existing table"#;
+    KF1202: "An allowed warning is there",
+        "A warning. The comment allows a warning that its line does not have: it was mended, it stands on another line, or it is a mistake, which nothing allows. Remove the comment.",
+        r#"# keyfold: allow KF0433, keys of an existing table"#;
 }

@@ -11,7 +11,12 @@ const NAME: &str = "idempotency-key";
 /// several, or with anything else in it.
 pub fn from_headers(headers: &HeaderMap) -> Option<String> {
     let mut values = headers.get_all(NAME).iter();
-    let value = values.next().filter(|_| values.next().is_none())?.to_str().ok()?.trim();
+    from_value(values.next().filter(|_| values.next().is_none())?.to_str().ok()?)
+}
+
+/// The key that the value of one header brings.
+pub fn from_value(value: &str) -> Option<String> {
+    let value = value.trim();
     let key = match value.strip_prefix('"') {
         Some(rest) => quoted(rest.chars().peekable())?,
         None => bare(value)?,

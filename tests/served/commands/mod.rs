@@ -1,6 +1,9 @@
 //! The commands that end by themselves: arguments in; output, errors and the exit code out.
 
+mod cases;
+mod checks;
 mod configuration;
+mod documents;
 mod init;
 mod live_table;
 mod prices;

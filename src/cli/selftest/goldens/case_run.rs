@@ -1,13 +1,14 @@
 //! A ground's cases in; what differs from their goldens on scratch tables out.
 
 use super::comparison::{Difference, difference, fields_of_sets, same_calls, with_ordered_sets};
-use super::golden_file::Section;
 use super::systems::{Case, Ground};
+use crate::cli::goldens::golden_file::Section;
+use crate::cli::goldens::outcome;
+use crate::cli::goldens::stock::{Stock, is_write};
 use crate::cli::selftest::renamed_store::RenamedStore;
 use crate::cli::selftest::scratch::Scratch;
-use crate::cli::selftest::stock::Stock;
-use crate::cli::selftest::tap::{Tap, is_write};
-use crate::execute::gateway::{Gateway, Response};
+use crate::cli::selftest::tap::Tap;
+use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
 use crate::execute::service::call::ServiceConnector;
 use crate::plan::passes::Passes;
@@ -27,8 +28,6 @@ const CASE_LIMIT: Duration = Duration::from_secs(60);
 const RUNS: u32 = 3;
 /// The wait before it runs again.
 const WAIT: Duration = Duration::from_secs(1);
-/// The key of the cursors that goldens have.
-const CURSOR_KEY: &[u8] = b"a key for tests";
 
 /// A ground whose tables exist and have their items.
 pub struct Stage {
@@ -96,7 +95,7 @@ impl Stage {
     /// Whether a case is a query, which passes change nothing of.
     pub fn is_query(case: &Case) -> bool {
         let calls = case.golden.get(Section::Calls).unwrap_or_default();
-        !case.request().query.contains("mutation") && calls.trim() != "[]"
+        !case.request.query.contains("mutation") && calls.trim() != "[]"
     }
 
     /// Runs a query with these savings of its plan. Its response is the golden's with any of them.
@@ -107,21 +106,10 @@ impl Stage {
     }
 
     async fn run(&self, case: &Case, passes: Passes) -> Result<(Vec<(String, Value)>, Value)> {
-        let settings = Settings {
-            cursor_key: CURSOR_KEY.to_vec(),
-            passes,
-            learned_pages: false,
-            services: Some(self.services.clone()),
-            ..Settings::default()
-        };
+        let settings = Settings { passes, ..outcome::settings(Some(self.services.clone())) };
         let store: Arc<dyn DataStore> = Arc::new(RenamedStore::new(self.store.clone(), &self.before));
         let gateway = Gateway::new(self.model.clone(), store, settings);
-        let (request, deadline) = (case.request(), Instant::now() + CASE_LIMIT);
-        let response = match gateway.prepare(&request).await {
-            Ok(prepared) => gateway.run(&prepared, deadline, false).await,
-            Err(errors) => Response::refused(&errors),
-        };
-        let response = serde_json::from_slice(&response.body).context("a response is not JSON")?;
+        let response = outcome::respond(&gateway, &case.request, Instant::now() + CASE_LIMIT, false).await?;
         Ok((self.tap.take(), response))
     }
 

@@ -1,18 +1,13 @@
 //! What a golden has, and what came of its case, in; the first lines in which they differ out.
 
-use super::golden_file::Section;
+use crate::cli::goldens::difference::changed_lines;
+use crate::cli::goldens::golden_file::Section;
 use crate::schema::model::{FieldKind, Model};
 use crate::schema::scalar::decimal::canonical_decimal;
 use crate::schema::scalar::value_type::ValueType;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fmt::Write;
-
-/// Equal lines before and after a difference.
-const CONTEXT: usize = 3;
-/// The most lines of either side that are shown.
-const MAX_LINES: usize = 40;
 
 /// A section that is not the golden's.
 #[derive(Debug, Clone, Serialize)]
@@ -66,7 +61,7 @@ pub fn difference(case: &str, section: Section, (expected, is): (&Value, &Value)
     (expected != is).then(|| Difference {
         case: case.to_owned(),
         section: section.name(),
-        lines: changed_lines(&format!("{expected:#}"), &format!("{is:#}")),
+        lines: changed_lines(&format!("{expected:#}\n"), &format!("{is:#}\n")),
     })
 }
 
@@ -110,40 +105,10 @@ fn in_order(value: Value, is_set: &dyn Fn(&str) -> bool) -> Value {
     }
 }
 
-/// The lines between what two texts have in common at their beginning and at their end.
-fn changed_lines(expected: &str, is: &str) -> String {
-    let [expected, is] = [expected, is].map(|text| text.lines().collect::<Vec<_>>());
-    let same = expected.iter().zip(&is).take_while(|(a, b)| a == b).count();
-    let [left, right] = [&expected[same..], &is[same..]];
-    let after = left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count();
-    let mut text = format!("@@ line {} @@\n", same + 1);
-    let mut show = |sign: char, lines: &[&str]| {
-        for line in lines.iter().take(MAX_LINES) {
-            let _ = writeln!(text, "{sign}{line}");
-        }
-        if lines.len() > MAX_LINES {
-            let _ = writeln!(text, "{sign}… {} lines more", lines.len() - MAX_LINES);
-        }
-    };
-    show(' ', &expected[same.saturating_sub(CONTEXT)..same]);
-    show('-', &left[..left.len() - after]);
-    show('+', &right[..right.len() - after]);
-    let end = &left[left.len() - after..];
-    show(' ', &end[..end.len().min(CONTEXT)]);
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn lines_around_a_difference_are_shown() {
-        let (expected, is) = ("a\nb\nc\nd\ne\nf\ng\nh\ni", "a\nb\nc\nd\nx\ny\nf\ng\nh\ni");
-        assert_eq!(changed_lines(expected, is), "@@ line 5 @@\n b\n c\n d\n-e\n+x\n+y\n f\n g\n h\n");
-        assert_eq!(changed_lines("a", "a\na"), "@@ line 2 @@\n a\n+a\n");
-    }
 
     #[test]
     fn sets_and_calls_at_once_have_no_order_and_lists_have() {

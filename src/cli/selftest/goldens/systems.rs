@@ -1,11 +1,12 @@
 //! The bundle in; the systems whose goldens it has, with their models, items and cases, out. Must not know where they
 //! run.
 
-use super::golden_file::{GoldenFile, Section};
-use super::made::GeneratedNames;
-use crate::cli::bundle::Bundle;
+use crate::cli::goldens::bundle::Bundle;
+use crate::cli::goldens::case;
+use crate::cli::goldens::golden_file::{GoldenFile, Section};
+use crate::cli::goldens::made::GeneratedNames;
+use crate::cli::items::callers::{self, SampleCaller};
 use crate::cli::service_answers::WrittenServices;
-use crate::execute::caller::Caller;
 use crate::execute::request::Request;
 use crate::execute::service::call::ServiceConnector;
 use crate::schema;
@@ -13,7 +14,6 @@ use crate::schema::model::Model;
 use crate::table::bulk::export_lines::parse_line;
 use crate::table::data::attribute::Item;
 use anyhow::{Context, Result, anyhow, ensure};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -57,9 +57,8 @@ pub struct Case {
     pub name: String,
     /// What it must lead to.
     pub golden: GoldenFile,
-    operation: String,
-    caller: Option<Map<String, Value>>,
-    variables: Map<String, Value>,
+    /// The operation with its variables and its caller.
+    pub request: Request,
 }
 
 /// The systems of a bundle, by name.
@@ -104,10 +103,10 @@ impl Ground {
         let lines = |table: &str| bundle.text(&format!("{folder}/{table}.jsonl")).unwrap_or_default().lines();
         let read = |table: &str| lines(table).filter_map(|line| parse_line(line).transpose()).collect();
         let items: Result<_, _> = model.tables.iter().map(|table| read(&table.name)).collect();
-        let first = first_caller(bundle, folder)?;
+        let callers = callers(bundle, folder)?;
         let mut cases = Vec::new();
         for system in systems {
-            cases.extend(cases_of_system(bundle, system, schema, first.as_ref())?);
+            cases.extend(cases_of_system(bundle, system, schema, &callers)?);
         }
         let mut services = WrittenServices::default();
         let beside = schema.trim_end_matches("schema.graphql");
@@ -126,16 +125,9 @@ impl Ground {
 }
 
 impl Case {
-    /// The operation with its variables and its caller.
-    pub fn request(&self) -> Request {
-        let caller = self.caller.clone().map_or_else(Caller::anonymous, Caller::signed_in);
-        Request { query: self.operation.clone(), variables: self.variables.clone(), caller, ..Request::default() }
-    }
-
     /// GeneratedNames for the values that it generates: those that neither it nor the text of the items has.
     pub fn names(&self, items: &str) -> GeneratedNames {
-        let texts = [Section::Caller, Section::Variables].map(|section| self.golden.get(section).unwrap_or_default());
-        GeneratedNames::besides([&self.operation, texts[0], texts[1], items].concat())
+        GeneratedNames::besides(case::written(&self.golden, &self.request.query) + items)
     }
 
     /// Its name with its system's.
@@ -144,39 +136,22 @@ impl Case {
     }
 }
 
-fn cases_of_system(
-    bundle: &Bundle,
-    system: &str,
-    schema: &str,
-    first: Option<&Map<String, Value>>,
-) -> Result<Vec<Case>> {
+fn cases_of_system(bundle: &Bundle, system: &str, schema: &str, callers: &[SampleCaller]) -> Result<Vec<Case>> {
     let operations = schema.strip_suffix("schema.graphql").unwrap_or_default();
-    let case = |(path, text): (&str, &str)| {
+    let read = |(path, text): (&str, &str)| {
         let golden = GoldenFile::parse(text).map_err(|mistake| anyhow!("{path}:{mistake}"))?;
         let name = path.rsplit('/').next().and_then(|file| file.strip_suffix(".golden")).unwrap_or_default().to_owned();
         let in_example = || bundle.text(&format!("{operations}operations/{name}.graphql"));
         let operation = golden.get(Section::Operation).or_else(in_example);
-        let operation = operation.with_context(|| format!("{path} has no operation"))?.to_owned();
-        let json = |section| golden.get(section).map(serde_json::from_str).transpose();
-        let caller = match json(Section::Caller).with_context(|| format!("{path}: its caller"))? {
-            None => first.cloned(),
-            Some(claims) => object(claims),
-        };
-        let variables = json(Section::Variables).with_context(|| format!("{path}: its variables"))?;
-        let variables = variables.and_then(object).unwrap_or_default();
-        Ok(Case { system: system.to_owned(), name, golden, operation, caller, variables })
+        let operation = operation.with_context(|| format!("{path} has no operation"))?;
+        let request = case::request(&golden, operation, callers).with_context(|| path.to_owned())?;
+        Ok(Case { system: system.to_owned(), name, golden, request })
     };
-    bundle.below(&format!("{GOLDENS}/{system}"), ".golden").map(case).collect()
+    bundle.below(&format!("{GOLDENS}/{system}"), ".golden").map(read).collect()
 }
 
-/// The claims of the first caller of the samples in a folder; `None` is an anonymous one.
-fn first_caller(bundle: &Bundle, folder: &str) -> Result<Option<Map<String, Value>>> {
+/// The callers of the samples in a folder.
+fn callers(bundle: &Bundle, folder: &str) -> Result<Vec<SampleCaller>> {
     let path = format!("{folder}/callers.json");
-    let Some(text) = bundle.text(&path) else { return Ok(None) };
-    let mut callers: Value = serde_json::from_str(text).with_context(|| format!("{path} is no list of callers"))?;
-    Ok(object(callers[0]["claims"].take()))
-}
-
-fn object(value: Value) -> Option<Map<String, Value>> {
-    if let Value::Object(members) = value { Some(members) } else { None }
+    bundle.text(&path).map_or_else(|| Ok(Vec::new()), |text| callers::parse(text.as_bytes(), &path))
 }

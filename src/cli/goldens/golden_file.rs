@@ -6,14 +6,16 @@
 //!
 //! | section | holds |
 //! |---|---|
-//! | `operation` | the operation; left out where it is `examples/<name>/operations/<case>.graphql` |
-//! | `caller` | the claims of who sends it, as JSON; null is an anonymous caller. Left out, it is the first of the system's `callers.json`, or an anonymous one |
+//! | `operation` | the operation; left out where it is a file `<case>.graphql`: beside the golden, or in `operations/` beside the schema |
+//! | `caller` | the claims of who sends it, as JSON, or the name of one of the system's `callers.json`; null is an anonymous caller. Left out, it is the first of the system's `callers.json`, or an anonymous one |
+//! | `headers` | the headers that change what an operation does, as JSON; left out, it has none |
 //! | `variables` | the operation's variables, as JSON; left out, it has none |
 //! | `plan` | its plan, or why it is refused |
 //! | `calls` | the DynamoDB calls, in order; a call that is not listed fails the test |
 //! | `response` | the response |
 //!
-//! They stand in this order. The first three are written by hand, the last three by `UPDATE_EXPECT=1`. A section is the
+//! They stand in this order. The first four are written by hand, the last three by `UPDATE_EXPECT=1` and by
+//! `keyfold test --bless`. A section is the
 //! text between its line and the next such line, byte for byte.
 
 use std::collections::BTreeMap;
@@ -27,6 +29,8 @@ pub enum Section {
     Operation,
     /// The claims of who sends it.
     Caller,
+    /// The headers that come with it.
+    Headers,
     /// The operation's variables.
     Variables,
     /// Its plan.
@@ -38,7 +42,8 @@ pub enum Section {
 }
 
 impl Section {
-    const ALL: [Self; 6] = [Self::Operation, Self::Caller, Self::Variables, Self::Plan, Self::Calls, Self::Response];
+    const ALL: [Self; 7] =
+        [Self::Operation, Self::Caller, Self::Headers, Self::Variables, Self::Plan, Self::Calls, Self::Response];
     /// What an operation leads to.
     pub const RESULTS: [Self; 3] = [Self::Plan, Self::Calls, Self::Response];
 
@@ -47,6 +52,7 @@ impl Section {
         match self {
             Self::Operation => "operation",
             Self::Caller => "caller",
+            Self::Headers => "headers",
             Self::Variables => "variables",
             Self::Plan => "plan",
             Self::Calls => "calls",

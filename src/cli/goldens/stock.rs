@@ -1,4 +1,4 @@
-//! The items of scratch tables: loaded once, and put back after what a case wrote. Must not know cases.
+//! The items of tables that cases run on: loaded once, and put back after what a case wrote. Must not know cases.
 
 use crate::cli::store_choice::explained;
 use crate::schema::table::{Index, KeyAttribute, Projection, Table};
@@ -23,10 +23,18 @@ const FIRST_WAIT: Duration = Duration::from_millis(50);
 /// The most items of a page. DynamoDB ends it at a megabyte.
 const PAGE: u32 = 1_000;
 
+/// The writes among the operations that a gateway makes.
+const WRITES: [&str; 5] = ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"];
+
+/// Whether an operation changes items.
+pub fn is_write(operation: &str) -> bool {
+    WRITES.contains(&operation)
+}
+
 /// A table with the items that it must have whenever a case begins.
 pub struct Stock {
     table: Table,
-    /// As the store gave them back: it writes numbers and sets in a form of its own.
+    /// As the store gave them back: it writes numbers in a form of its own.
     items: HashMap<Key, Item>,
 }
 
@@ -35,17 +43,22 @@ impl Stock {
     pub async fn load(store: &TableStore, table: &Table, items: Vec<Item>) -> Result<Self> {
         let cannot = |error| explained(error, &format!("cannot load the items of {}", table.name));
         store.put_batch(table, items.clone(), Instant::now() + CALL_LIMIT).await.map_err(cannot)?;
-        let stock = Self { items: items_by_key(store, table, None).await?, table: table.clone() };
+        let stock = Self::take(store, table).await?;
         let lost = items.iter().find(|item| key(table, item).is_none_or(|key| !stock.items.contains_key(&key)));
         ensure!(lost.is_none(), "{} lacks an item that was loaded into it: {lost:?}", table.name);
         stock.wait_for_indexes(store).await?;
         Ok(stock)
     }
 
+    /// The items that a table has now.
+    pub async fn take(store: &TableStore, table: &Table) -> Result<Self> {
+        Ok(Self { items: items_by_key(store, table, None).await?, table: table.clone() })
+    }
+
     /// Puts back what differs.
     pub async fn restore(&self, store: &TableStore) -> Result<()> {
         let found = items_by_key(store, &self.table, None).await?;
-        let puts = self.items.iter().filter(|(key, item)| found.get(key) != Some(item));
+        let puts = self.items.iter().filter(|(key, item)| found.get(key).is_none_or(|found| !is_same(found, item)));
         let puts = puts.map(|(_, item)| BatchWrite::Put(item.clone()));
         let deletes = found.keys().filter(|key| !self.items.contains_key(key)).cloned().map(BatchWrite::Delete);
         let writes: Vec<BatchWrite> = puts.chain(deletes).collect();
@@ -68,7 +81,7 @@ impl Stock {
         for index in self.table.indexes.iter().filter(|index| !index.local) {
             let (end, mut wait) = (Instant::now() + INDEX_LIMIT, FIRST_WAIT);
             let expected = self.shown_by(index);
-            while items_by_key(store, &self.table, Some(index)).await? != expected {
+            while !are_same(&items_by_key(store, &self.table, Some(index)).await?, &expected) {
                 let (index, table, limit) = (&index.name, &self.table.name, INDEX_LIMIT.as_secs());
                 ensure!(Instant::now() < end, "the index {index} of {table} does not show its items after {limit} s");
                 sleep(wait).await;
@@ -121,6 +134,17 @@ fn key(table: &Table, item: &Item) -> Option<Key> {
     Key::new(item, &table.partition.name, table.sort.as_ref().map(|key| key.name.as_str()))
 }
 
+/// Whether two answers have the same items.
+fn are_same(one: &HashMap<Key, Item>, other: &HashMap<Key, Item>) -> bool {
+    let is_there = |(key, item): (&Key, &Item)| other.get(key).is_some_and(|other| is_same(item, other));
+    one.len() == other.len() && one.iter().all(is_there)
+}
+
+/// Whether two answers are the same item.
+fn is_same(one: &Item, other: &Item) -> bool {
+    one == other || with_ordered_sets(one) == with_ordered_sets(other)
+}
+
 /// An item with the elements of its sets in one order: a store keeps none, and two answers may differ.
 fn with_ordered_sets(item: &Item) -> Item {
     fn sorted<T: Ord + Clone>(elements: &[T]) -> Vec<T> {
@@ -164,7 +188,7 @@ async fn items_by_key(store: &TableStore, table: &Table, index: Option<&Index>) 
         let (page, _) = page.map_err(|error| explained(error, &format!("cannot read {}", table.name)))?;
         for item in page.items {
             let Some(key) = key(table, &item) else { bail!("{} has an item without its key", table.name) };
-            items.insert(key, with_ordered_sets(&item));
+            items.insert(key, Arc::unwrap_or_clone(item));
         }
         match page.last_key {
             Some(last) => query.start = Some(last),
