@@ -1,6 +1,6 @@
 // `keyfold dev` on an example: its address out, until it is stopped.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +29,9 @@ export async function startServer(example) {
   });
   return {
     address,
+    /** A token of `keyfold token` with this subject, which the server accepts. */
+    token: (subject) =>
+      execFileSync(binary, ["token", "--sub", subject, "--token-secret", join(directory, "secret")], { encoding: "utf8" }).trim(),
     /** Changes the text of the schema, which the server loads again. */
     changeSchema: (change) => writeFileSync(schema, change(readFileSync(schema, "utf8"))),
     async stop() {

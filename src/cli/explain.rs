@@ -7,7 +7,7 @@ use super::schema_file::{self, SchemaChoice};
 use crate::execute::error::GraphqlError;
 use crate::execute::gateway;
 use crate::execute::request::{Request, Settings};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -48,6 +48,11 @@ impl Explain {
     pub async fn run(self) -> Result<ExitCode> {
         let price = self.price.price()?;
         let model = schema_file::load(&self.choice.schema)?.model;
+        ensure!(
+            self.query.exists() || !self.query.to_string_lossy().contains('{'),
+            "the operation is read from a file: save it and name the file, or send it by `-`: \
+             echo '{{ … }}' | keyfold explain -"
+        );
         let query = schema_file::read_argument(&self.query)?;
         let variables = variables(self.variables.as_deref())?;
         let request = Request { query, operation_name: self.operation, variables, ..Request::default() };

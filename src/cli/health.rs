@@ -2,7 +2,7 @@
 //! without a shell.
 
 use crate::serve::outbound::probe::probe;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -31,7 +31,9 @@ impl Health {
     pub async fn run(self) -> Result<ExitCode> {
         let url = self.url.unwrap_or_else(|| url_of(self.listen.as_deref()));
         let path = if self.ready { "ready" } else { "live" };
-        let (status, text) = probe(&format!("{}/health/{path}", url.trim_end_matches('/'))).await?;
+        let probed = probe(&format!("{}/health/{path}", url.trim_end_matches('/'))).await;
+        let (status, text) =
+            probed.context("no server answers: start one with `keyfold dev`, or name another by --url")?;
         println!("{} {}", status.as_u16(), text.trim());
         Ok(if status.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

@@ -29,6 +29,7 @@ use anyhow::Result;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 use config::file::{ConfigFile, USUAL};
 use config::levels;
+use config::tips;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -96,7 +97,9 @@ impl Cli {
         let (Some(name), false) =
             (name, asks_for_help(&arguments) || path.as_ref().is_some_and(|path| path.is_empty()))
         else {
-            return Ok((Self::new(&command.get_matches_from(arguments)), ConfigFile::default()));
+            let read = command.clone().try_get_matches_from(&arguments);
+            let matches = read.unwrap_or_else(|error| tips::with_tip(error, &command, &arguments).exit());
+            return Ok((Self::new(&matches), ConfigFile::default()));
         };
         let file = ConfigFile::read(path.as_deref().map_or(Path::new(USUAL), Path::new), path.is_some(), &command)?;
         let settings = file.for_command(&name);

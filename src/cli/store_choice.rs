@@ -113,6 +113,11 @@ pub fn in_memory() -> Result<TableStore> {
 
 /// The embedded store in a directory.
 pub fn embedded(directory: &Path) -> Result<TableStore> {
+    ensure!(
+        !directory.is_file(),
+        "--data names a directory, and {0} is a file: write --data {0}.d, or leave the option out",
+        directory.display()
+    );
     Ok(TableStore::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))?.without_client())
 }
 

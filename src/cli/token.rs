@@ -79,12 +79,19 @@ pub fn claims_of(subject: &str, others: &[(String, Value)]) -> Map<String, Value
 
 /// Reads a claim: its name, and its value as JSON, or as a text if it is none.
 pub fn claim(text: &str) -> Result<(String, Value), String> {
-    let (name, value) =
-        text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("write a claim as name=value")?;
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| unnamed(text))?;
     if matches!(name, "iss" | "aud" | "exp" | "sub") {
         return Err(format!("the claim {name} cannot be set this way"));
     }
     Ok((name.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
+}
+
+/// How a claim is written, for a text that is none.
+fn unnamed(text: &str) -> String {
+    match text.split_once(':') {
+        Some((name, value)) if !name.is_empty() => format!("write a claim as name=value: {name}={}", value.trim()),
+        _ => "write a claim as name=value: role=admin".to_owned(),
+    }
 }
 
 /// Reads a time of at most a year.

@@ -17,6 +17,7 @@
 //! | `object_types` | object types → the model's types, by the folders above |
 //! | `auth` | `@auth` → who may read and write each type and field |
 //! | `cache_control` | `@cacheControl` → how long what is read may be kept |
+//! | `mistyped_ids` | mistakes that the type of one field is the cause of → that field's mistake |
 //! | `api` | the schema → what clients see of it |
 //!
 //! [`scalar`] knows leaf values, [`diagnostics`] reports mistakes, and [`model`] is the result.
@@ -29,6 +30,7 @@ pub mod diagnostics;
 pub mod expression;
 mod finds;
 mod keys;
+mod mistyped_ids;
 pub mod model;
 mod nodes;
 mod object_types;
@@ -141,6 +143,7 @@ fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mu
     services::resolve::check_places(&draft, findings);
     api::check(schema, findings);
     syntax::deprecated::check(schema, findings);
+    mistyped_ids::settle(&draft, findings);
     if findings.failed() {
         return None;
     }

@@ -393,7 +393,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// `longest`, which messages call by its name.
 pub fn time_of_at_most(longest: Duration, name: &str, text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: u64 = digits.parse().map_err(|_| "write a number and a unit: 500ms, 30s, 2m".to_owned())?;
+    let number: u64 = digits.parse().map_err(|_| "write a number and a unit: 500ms, 30s, 2m, 1h, 7d".to_owned())?;
     let unit = match &text[digits.len()..] {
         "ms" => 1,
         "" | "s" => 1_000,

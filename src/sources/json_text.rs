@@ -116,6 +116,8 @@ impl<'f> JsonText<'f> {
         match self.peek()? {
             None => return Err(JsonFailure::CutOff),
             Some(b'"') => {}
+            Some(b'}') => return Err(self.wrong("a comma stands before }: leave it out")),
+            Some(b'\'') => return Err(self.wrong("expected the name of a member in double quotes")),
             Some(_) => return Err(self.wrong("expected the name of a member in quotes")),
         }
         let name = self.value()?;

@@ -10,6 +10,7 @@
 //! | `language` | every example of docs/language.md loads, and every test that docs/guarantees.md names is there |
 //! | `design` | what `keyfold docs` writes about a schema |
 //! | `broken_text` | loading never panics, whatever the text |
+//! | `slips` | a slip of a beginner is one mistake, and its remedy repairs it |
 //!
 //! Mistakes of schemas are goldens: `tests/goldens/diagnostics.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -25,5 +26,6 @@ mod model;
 #[path = "../support/process.rs"]
 mod process;
 mod samples;
+mod slips;
 #[path = "../support/mod.rs"]
 mod support;

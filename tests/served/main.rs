@@ -32,6 +32,7 @@ mod proxies;
 mod reload;
 #[path = "../support/server.rs"]
 mod server;
+mod slips;
 mod telemetry;
 mod tls;
 mod watched;

@@ -97,7 +97,8 @@ impl ConfigFile {
         let table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
             Err(error) => {
-                bail!("{name}, line {}: {}", line(error.span().map_or(0, |span| span.start)), error.message())
+                let at = error.span().map_or(0, |span| span.start);
+                bail!("{name}, line {}: {}{}", line(at), error.message(), toml_help(text, at))
             }
         };
         let mut found = FileReader { command, line: &line, entries: Vec::new(), mistakes: Vec::new() };
@@ -126,6 +127,20 @@ impl ConfigFile {
         let entries =
             general.chain(self.entries.iter().filter(own)).map(|entry| (entry.key.clone(), entry.clone())).collect();
         CommandSettings { file: self.name.clone(), entries }
+    }
+}
+
+/// What to write where a text is no TOML.
+fn toml_help(text: &str, at: usize) -> &'static str {
+    let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    match line.split_once('=') {
+        _ if text.trim_start().starts_with('{') => "; the file is TOML, not JSON: write `listen = \"127.0.0.1:4000\"`",
+        Some((_, value)) if !value.trim_start().starts_with(['"', '\'', '[', '{']) => {
+            "; write a text in quotes, as in `listen = \"127.0.0.1:4000\"`"
+        }
+        None if line.contains(':') => "; the file is TOML: write `listen = \"127.0.0.1:4000\"`",
+        _ => "",
     }
 }
 
@@ -174,7 +189,9 @@ impl FileReader<'_> {
             let known: BTreeSet<&str> = options.iter().filter_map(|option| option.get_long()).collect();
             // An option with a hyphen for each underscore is what is meant.
             let meant = key.replace('_', "-");
-            let help = if known.contains(&*meant) {
+            let help = if let ("port" | "host", true) = (key, known.contains("listen")) {
+                Some("write `listen = \"127.0.0.1:4000\"`".to_owned())
+            } else if known.contains(&*meant) {
                 Some(format!("did you mean `{meant}`?"))
             } else {
                 suggest(key, known).map(|help| help.text)

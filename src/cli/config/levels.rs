@@ -5,6 +5,7 @@
 //! needs what.
 
 use super::file::{CommandSettings, variable};
+use super::tips;
 use anyhow::{Result, anyhow};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
@@ -96,7 +97,7 @@ impl LayeredArguments {
             return Err(anyhow!("{}: what it sets needs `{}`, too", settings.file, wrong.join("` and `")));
         }
         let Some((name, line)) = wrong.iter().chain(&prior).find_map(|name| Some((name, self.lines.get(name)?))) else {
-            error.exit()
+            tips::with_tip(error, command, &self.own).exit()
         };
         let said = match (
             error.source(),

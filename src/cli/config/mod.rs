@@ -1,10 +1,12 @@
 //! CommandSettings from a file beside options and variables, and `keyfold config`, which shows them with where they
 //! come from.
 //!
-//! [`mod@file`] reads keyfold.toml, [`levels`] puts its values below the options and variables of a command.
+//! [`mod@file`] reads keyfold.toml, [`levels`] puts its values below the options and variables of a command. [`tips`]
+//! knows what is meant by arguments that no command takes.
 
 pub mod file;
 pub mod levels;
+pub mod tips;
 
 use super::output::{self, OutputFormat};
 use anyhow::{Result, anyhow};

@@ -37,7 +37,7 @@ pub struct Docs {
     #[command(flatten)]
     choice: SchemaChoice,
 
-    /// Directory of the sample items, one <table>.jsonl for each table [default: samples, if it exists]
+    /// Directory of the sample items, one <table>.jsonl, .json or .csv for each table [default: samples, if it exists]
     #[arg(long, value_name = "DIR")]
     sample: Option<PathBuf>,
 

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// The name of the file.
-const FILE: &str = "callers.json";
+pub const FILE: &str = "callers.json";
 /// Most callers: more than anybody chooses from.
 const MAX_CALLERS: usize = 1_000;
 

@@ -3,9 +3,9 @@
 
 use super::conversion::{self, ItemOrigin, MISTAKES_SHOWN};
 use super::places::Places;
+use crate::schema::diagnostics::suggestion::near;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
-use crate::sources::file::{SourceFile, TemporaryFile};
-use crate::sources::format::SourceFormat;
+use crate::sources::file::TemporaryFile;
 use crate::sources::items::lines::MAX_LINE_LENGTH;
 use crate::sources::read;
 use crate::table::bulk::export_lines::parse_line;
@@ -41,12 +41,6 @@ pub struct ItemFile {
 type Line = (u64, Result<Item, String>);
 
 impl ItemFile {
-    /// The file of lines at the path.
-    pub fn at(path: &Path) -> Self {
-        let name = path.display().to_string();
-        Self { path: path.to_owned(), name, _temporary: None, places: None, parsed: None }
-    }
-
     /// The items of a table at the path, in any form; `-` is standard input. `note` gets what a person may want to
     /// know.
     pub fn for_table(path: &Path, table: &str, note: &mut dyn FnMut(&str)) -> Result<Self> {
@@ -72,6 +66,11 @@ impl ItemFile {
     /// The same, for who knows the file.
     fn short_place(&self, line: u64) -> String {
         if self.places.is_some() { self.place(line) } else { format!("line {line}") }
+    }
+
+    /// Whether it is the file at a path.
+    pub fn is_at(&self, path: &Path) -> bool {
+        self.name == path.display().to_string()
     }
 
     /// Its size in bytes.
@@ -128,26 +127,9 @@ impl ItemFile {
         }
         if !mistakes.is_empty() {
             let listed = conversion::listed(&mut mistakes);
-            return Err(match self.other_form() {
-                Some(form) => anyhow!("{listed:#}\n  {form}"),
-                None => listed,
-            });
+            return Err(listed);
         }
         Ok(CheckedItems { file: self, total, kept: is_small.then_some(kept) })
-    }
-
-    /// Names the format of a file that has no lines of items.
-    fn other_form(&self) -> Option<String> {
-        let file = SourceFile::at(&self.path).ok().filter(|_| self.places.is_none())?;
-        match read::recognised(file) {
-            Ok(SourceFormat::ItemLines | SourceFormat::Empty) => None,
-            Ok(format) if format.holds_items() => {
-                Some(format!("{} is {format}, which `keyfold import FILE --table NAME` reads", self.name))
-            }
-            Ok(format) => Some(format!("{} is {format}", self.name)),
-            // A text of mistakes is named by them.
-            Err(_) => None,
-        }
     }
 
     /// The lines, parsed. Blank ones are passed over.
@@ -211,11 +193,19 @@ fn next_line(reader: &mut impl BufRead) -> Result<Option<String>> {
     String::from_utf8(line).map(Some).context("it is not UTF-8 text")
 }
 
+/// What is wrong with an item without a key attribute. One that is nearly called so is probably meant.
+fn missing(key: &KeyAttribute, item: &Item, table: &Table) -> String {
+    let is_key = |name: &str| table.key_attributes().iter().any(|key| key.name == name);
+    let names: Vec<&str> = item.keys().map(|name| &**name).filter(|name| !is_key(name)).collect();
+    let meant = near(&key.name, &names).map(|meant| format!("; is it \"{meant}\"?")).unwrap_or_default();
+    format!("the key attribute \"{}\" is missing{meant}", key.name)
+}
+
 /// Checks an item: every key attribute has its type, the primary key is complete, and DynamoDB takes its values.
 fn fitting(item: Item, table: &Table) -> Result<Item, String> {
     for key in table.primary_key() {
         if !item.contains_key(&key.name) {
-            return Err(format!("the key attribute \"{}\" is missing", key.name));
+            return Err(missing(key, &item, table));
         }
     }
     for key in table.key_attributes() {
@@ -254,7 +244,8 @@ mod tests {
     fn file(text: &[u8]) -> (tempfile::NamedTempFile, ItemFile) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        let items = ItemFile::at(file.path());
+        let (path, name) = (file.path().to_owned(), file.path().display().to_string());
+        let items = ItemFile { path, name, _temporary: None, places: None, parsed: None };
         (file, items)
     }
 

@@ -1,5 +1,6 @@
 //! A directory of sample items in, the empty tables filled with them out.
 
+use super::callers;
 use super::import;
 use super::item_file::{ItemFile, KEPT};
 use crate::cli::store_choice::explained;
@@ -15,6 +16,9 @@ use tokio::time::Instant;
 
 /// How long the check whether a table is empty may take.
 const LOOK_BOUND: Duration = Duration::from_secs(10);
+
+/// How the name of a sample file goes on after that of its table. Of two files of a table, the first one counts.
+const ENDINGS: [&str; 3] = [".jsonl", ".json", ".csv"];
 
 /// Which samples to load.
 #[derive(Debug, Clone)]
@@ -46,10 +50,14 @@ impl Samples {
     pub fn check(&self, tables: &[Table]) -> Result<()> {
         let Some(directory) = self.directory() else { return Ok(()) };
         let is_named = matches!(self, Self::In(_));
-        ensure!(!is_named || directory.is_dir(), "there is no directory of samples at {}", directory.display());
+        ensure!(
+            !is_named || directory.is_dir(),
+            "there is no directory of samples at {0}: make it, with a file {1}.jsonl, or leave --sample out",
+            directory.display(),
+            tables.first().map_or("<table>", |table| table.name.as_str())
+        );
         let names = names(directory);
-        let is_stray =
-            |name: &&String| !tables.iter().any(|table| name.strip_suffix(".jsonl") == Some(table.name.as_str()));
+        let is_stray = |name: &&String| !tables.iter().any(|table| table_of(name) == Some(table.name.as_str()));
         let strays: Vec<&str> = names.iter().filter(is_stray).map(String::as_str).collect();
         let what = match (strays.is_empty(), names.is_empty() && is_named) {
             (false, _) => format!("no table of the schema matches {} in {}", strays.join(", "), directory.display()),
@@ -69,8 +77,9 @@ impl Samples {
 /// Parses the sample files before the tables are known; `None` if they are too large together, or one cannot be read.
 /// [`load`] reports their mistakes.
 pub fn parsed_ahead(directory: &Path) -> Option<Vec<ItemFile>> {
-    let paths = names(directory).into_iter().map(|name| directory.join(name)).filter(|path| path.is_file());
-    let mut files: Vec<ItemFile> = paths.map(|path| ItemFile::at(&path)).collect();
+    let paths = names(directory).into_iter().filter(|name| directory.join(name).is_file());
+    let opened = paths.map(|name| ItemFile::for_table(&directory.join(&name), table_of(&name)?, &mut |_| {}).ok());
+    let mut files: Vec<ItemFile> = opened.collect::<Option<_>>()?;
     let bytes: u64 = files.iter().map(|file| file.size().ok()).sum::<Option<_>>()?;
     if bytes > KEPT {
         return None;
@@ -79,7 +88,7 @@ pub fn parsed_ahead(directory: &Path) -> Option<Vec<ItemFile>> {
     Some(files)
 }
 
-/// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their
+/// Loads the [file of samples](file_for) of each empty table. Gives the tables that it filled, with the number of their
 /// items. Files that were [parsed ahead](parsed_ahead) are not read again. Without a directory, nothing is loaded.
 pub async fn load(
     store: &TableStore,
@@ -90,10 +99,11 @@ pub async fn load(
     let Some(directory) = samples.directory() else { return Ok(Vec::new()) };
     let mut loads = Vec::new();
     for table in tables {
-        let path = directory.join(format!("{}.jsonl", table.name));
-        if path.is_file() && is_empty(store, table).await? {
-            let file = parsed.iter().position(|file| file.path == path).map(|place| parsed.swap_remove(place));
-            loads.push(load_file(store, table, file.unwrap_or_else(|| ItemFile::at(&path))));
+        if let Some(path) = file_for(directory, &table.name)
+            && is_empty(store, table).await?
+        {
+            let file = parsed.iter().position(|file| file.is_at(&path)).map(|place| parsed.swap_remove(place));
+            loads.push(load_file(store, table, (path, file)));
         }
     }
     // The next file is read while the items of the one before are written.
@@ -101,13 +111,36 @@ pub async fn load(
 }
 
 /// Loads a file into its table. Gives the table's name and the number of the items.
-async fn load_file(store: &TableStore, table: &Table, file: ItemFile) -> Result<(String, u64)> {
+async fn load_file(
+    store: &TableStore,
+    table: &Table,
+    (path, file): (PathBuf, Option<ItemFile>),
+) -> Result<(String, u64)> {
     let of = table.clone();
-    let checked = spawn_blocking(move || file.check(&of, &mut |_| {}))
+    let checked = spawn_blocking(move || open(&path, file, &of.name)?.check(&of, &mut |_| {}))
         .await
         .context("the task that reads the samples has ended")?;
     let mut items = checked.context("the samples cannot be loaded")?;
     Ok((table.name.clone(), import::load(store, table, &mut items, &|_| {}).await?))
+}
+
+/// The file, if it is not open yet. What a person may want to know of it is a warning.
+pub fn open(path: &Path, opened: Option<ItemFile>, table: &str) -> Result<ItemFile> {
+    let warn = &mut |note: &str| eprintln!("warning: {note}");
+    opened.map_or_else(|| ItemFile::for_table(path, table, warn), Ok)
+}
+
+/// The sample file of a table in a directory: `<table>.jsonl`, `<table>.json` or `<table>.csv`, with items in any form
+/// that `keyfold import` reads.
+pub fn file_for(directory: &Path, table: &str) -> Option<PathBuf> {
+    let paths = ENDINGS.iter().map(|ending| format!("{table}{ending}")).filter(|name| table_of(name).is_some());
+    paths.map(|name| directory.join(name)).find(|path| path.is_file())
+}
+
+/// The table whose samples a file of this name has.
+fn table_of(name: &str) -> Option<&str> {
+    let is_sample = name != callers::FILE;
+    ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).filter(|table| is_sample && !table.is_empty())
 }
 
 async fn is_empty(store: &TableStore, table: &Table) -> Result<bool> {
@@ -119,7 +152,7 @@ async fn is_empty(store: &TableStore, table: &Table) -> Result<bool> {
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".jsonl")).collect();
+    let mut names: Vec<String> = names.filter(|name| table_of(name).is_some()).collect();
     names.sort();
     names
 }

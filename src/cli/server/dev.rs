@@ -51,7 +51,7 @@ pub struct Dev {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Directory of the sample items, one <table>.jsonl for each table [default: samples, if it exists]
+    /// Directory of the sample items, one <table>.jsonl, .json or .csv for each table [default: samples, if it exists]
     #[arg(long, value_name = "DIR", conflicts_with = "no_sample")]
     sample: Option<PathBuf>,
 
@@ -74,7 +74,7 @@ impl Dev {
         }
         logging::start(&self.settings.log)?;
         let issuer = self.dev_issuer();
-        let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?;
+        let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?.explaining();
         let samples = self.samples();
         let store = DevStore::begin(self.data.as_deref(), samples.clone());
         let (loaded, filling) = schema_file::load_with(&self.choice.schema, |parsed| store.fill(parsed.tables()))?;

@@ -1,5 +1,6 @@
 //! `keyfold dev` and `keyfold serve`: a schema and a store in, a server that runs until it is asked to stop out.
 
+mod bind;
 mod bus;
 mod data;
 mod design;

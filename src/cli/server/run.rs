@@ -1,6 +1,7 @@
 //! A gateway and settings in, a server that runs until it is asked to stop out. `keyfold dev` and `keyfold serve` share
 //! it.
 
+use super::bind::{self, ListenOption};
 use super::signals::StopSignals;
 use crate::execute::report::RunObserver;
 use crate::execute::request;
@@ -25,9 +26,8 @@ use crate::serve::sign_in::authenticator::Authenticator;
 use crate::serve::telemetry::metrics::Metrics;
 use crate::serve::telemetry::observer::Telemetry;
 use crate::serve::telemetry::tracer::Tracer;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use std::future::Future;
-use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -67,12 +67,10 @@ impl Server {
             tracing::warn!(%error, "the limit of open files could not be raised");
         }
         let wanted = settings.listen.as_deref().unwrap_or(default);
-        let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--listen", wanted, error))?;
+        let listener = bind::bind(ListenOption::Requests, wanted).await?;
         let address = listener.local_addr().context("cannot read the local address")?;
         let metrics = match settings.telemetry.metrics_listen.as_deref() {
-            Some(wanted) => {
-                Some(TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--metrics-listen", wanted, error))?)
-            }
+            Some(wanted) => Some(bind::bind(ListenOption::Metrics, wanted).await?),
             None => None,
         };
         if let Some(metrics) = &metrics {
@@ -243,58 +241,5 @@ async fn until<T>(work: impl Future<Output = T>, end: impl Future<Output = ()>) 
     tokio::select! {
         done = work => Some(done),
         () = end => None,
-    }
-}
-
-fn bind_trouble(option: &str, wanted: &str, error: std::io::Error) -> anyhow::Error {
-    let help = match error.kind() {
-        ErrorKind::AddrInUse => {
-            format!("another process listens there: stop it, or choose another address with {option} 127.0.0.1:4001")
-        }
-        ErrorKind::PermissionDenied => {
-            format!("this user may not listen there: choose a port above 1023 with {option}")
-        }
-        _ if wanted.starts_with(':') => {
-            format!("write an address before the port: {option} 0.0.0.0{wanted} listens on every address")
-        }
-        ErrorKind::InvalidInput => format!("write an address and a port: {option} 127.0.0.1:4000"),
-        _ => return anyhow::Error::new(error).context(format!("cannot listen on {wanted}")),
-    };
-    anyhow!("cannot listen on {wanted}: {help}")
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Settings {
-        #[command(flatten)]
-        settings: ServerSettings,
-    }
-
-    async fn bind(address: &str) -> Result<Server> {
-        Server::bind(Settings::parse_from(["keyfold"]).settings, address, true).await
-    }
-
-    #[tokio::test]
-    async fn an_address_in_use_says_so_and_what_to_do() {
-        let server = bind("127.0.0.1:0").await.unwrap();
-        let message = bind(&server.address.unwrap().to_string()).await.err().unwrap().to_string();
-        assert!(message.contains("another process listens there") && message.contains("--listen"), "{message}");
-    }
-
-    #[tokio::test]
-    async fn a_port_without_an_address_says_how_to_write_one() {
-        let message = bind(":4000").await.err().unwrap().to_string();
-        assert!(message.ends_with("--listen 0.0.0.0:4000 listens on every address"), "{message}");
-    }
-
-    #[tokio::test]
-    async fn an_address_without_a_port_says_how_to_write_one() {
-        let message = bind("127.0.0.1").await.err().unwrap().to_string();
-        assert!(message.contains("--listen 127.0.0.1:4000"), "{message}");
     }
 }

@@ -33,8 +33,9 @@ pub struct ExecutableDefinition {
 pub fn definitions(api: &Schema, text: &str) -> Result<Vec<ExecutableDefinition>, Vec<PlanError>> {
     let budgets = OperationBudgets { tokens: MAX_TOKENS, ..OperationBudgets::default() };
     let mut parser = Parser::new().token_limit(budgets.tokens).recursion_limit(budgets.recursion);
-    let parsed = parser.parse_ast(descriptions::blank(text, budgets.tokens), "operation");
-    let document = parsed.map_err(|failed| syntax_errors(&failed.errors, api, &budgets))?;
+    let blanked = descriptions::blank(text, budgets.tokens);
+    let parsed = parser.parse_ast(blanked.clone(), "operation");
+    let document = parsed.map_err(|failed| syntax_errors((&failed.errors, api, &blanked), &budgets))?;
     Ok(document.definitions.iter().filter_map(definition).collect())
 }
 

@@ -3,6 +3,7 @@
 
 use super::budget::{self, OperationBudgets};
 use super::meant::meant;
+use super::slips::slip;
 use super::specialise::{Sensitivity, sensitivities};
 use super::{descriptions, literals};
 use crate::plan::error::{PlanError, PlanErrorKind};
@@ -30,12 +31,14 @@ impl Document {
     /// Parses and validates a document and checks every operation against the budgets.
     pub fn parse(api: &Valid<Schema>, text: &str, budgets: &OperationBudgets) -> Result<Self, Vec<PlanError>> {
         let mut parser = Parser::new().token_limit(budgets.tokens).recursion_limit(budgets.recursion);
-        let text = descriptions::blank(text, budgets.tokens);
-        let ast = parser.parse_ast(text, "operation").map_err(|failed| syntax_errors(&failed.errors, api, budgets))?;
+        let blanked = descriptions::blank(text, budgets.tokens);
+        let ast = parser
+            .parse_ast(blanked.clone(), "operation")
+            .map_err(|failed| syntax_errors((&failed.errors, api, &blanked), budgets))?;
         let parsed = match ast.to_executable_validate(api) {
             Ok(parsed) => parsed,
             Err(failed) => {
-                let mut mistakes = compiler_errors((&failed.errors, api), PlanErrorKind::Validity, budgets);
+                let mut mistakes = compiler_errors((&failed.errors, api, &blanked), PlanErrorKind::Validity, budgets);
                 if mistakes.is_empty() || !only_repeats_roots(&failed) {
                     mistakes.truncate(MAX_MISTAKES);
                     return Err(mistakes);
@@ -94,14 +97,14 @@ fn only_repeats_roots(failed: &WithErrors<ExecutableDocument>) -> bool {
         && document.operations.iter().filter(|operation| operation.is_subscription()).all(has_one_root)
 }
 
-/// Mistakes of syntax as errors for the caller.
-pub(super) fn syntax_errors(list: &DiagnosticList, api: &Schema, budgets: &OperationBudgets) -> Vec<PlanError> {
-    compiler_errors((list, api), PlanErrorKind::Syntax, budgets)
+/// Mistakes of the syntax of a text as errors for the caller.
+pub(super) fn syntax_errors(found: (&DiagnosticList, &Schema, &str), budgets: &OperationBudgets) -> Vec<PlanError> {
+    compiler_errors(found, PlanErrorKind::Syntax, budgets)
 }
 
 /// The compiler's diagnostics as errors for the caller.
 fn compiler_errors(
-    (list, api): (&DiagnosticList, &Schema),
+    (list, api, text): (&DiagnosticList, &Schema, &str),
     kind: PlanErrorKind,
     budgets: &OperationBudgets,
 ) -> Vec<PlanError> {
@@ -120,8 +123,10 @@ fn compiler_errors(
         if let Some(message) = limit(&said, budgets) {
             return vec![PlanError { kind: PlanErrorKind::Limit, message, locations: place.into_iter().collect() }];
         }
-        let meant =
-            meant(api, &said).filter(|_| budgets.suggests).map_or_else(String::new, |meant| format!(" {meant}"));
+        let slip = place.and_then(|place| slip(text, &said, place)).filter(|_| kind == PlanErrorKind::Syntax);
+        let is_slip = slip.is_some();
+        let meant = slip.or_else(|| meant(api, &said).filter(|_| budgets.suggests));
+        let meant = meant.map_or_else(String::new, |meant| format!(" {meant}"));
         let message = if kind == PlanErrorKind::Syntax { in_plain_words(&said) } else { said };
         let message = format!("{}{meant}", sentence(&message));
         let mistake = PlanError { kind, message, locations: place.into_iter().collect() };
@@ -129,6 +134,10 @@ fn compiler_errors(
             mistakes.iter().any(|before| before.message == mistake.message && before.locations == mistake.locations);
         if !is_reported && mistakes.len() < MAX_MISTAKES {
             mistakes.push(mistake);
+        }
+        // What the parser finds after a slip only follows from it.
+        if is_slip {
+            break;
         }
     }
     mistakes

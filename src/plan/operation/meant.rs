@@ -9,7 +9,32 @@ use apollo_compiler::schema::ExtendedType;
 pub fn meant(api: &Schema, finding: &str) -> Option<String> {
     let parts: Vec<&str> = finding.split('`').collect();
     let (name, choices): (&str, Vec<&str>) = match parts.as_slice() {
-        ["type ", ty, " does not have a field ", field, ..] => (field, fields(api, ty)),
+        ["type ", ty, " does not have a field ", field, ..] => {
+            let known = fields(api, ty);
+            if near(field, &known).is_none() {
+                return elsewhere(api, ty, field);
+            }
+            (field, known)
+        }
+        ["the required argument ", coordinate, ..] => {
+            let (field, argument) = coordinate.split_once('.')?.1.strip_suffix(":)")?.split_once('(')?;
+            return Some(format!("Write `{field}({argument}: …)`."));
+        }
+        ["variable ", variable, " is not defined"] => {
+            return Some(format!("Declare it with its type, as in `query ({variable}: ID!)`."));
+        }
+        ["variable ", variable, " of type ", _, " cannot be used for argument ", _, " of type ", ty, ..] => {
+            return Some(format!("Declare it as `{variable}: {ty}`."));
+        }
+        ["", root @ ("mutation" | "subscription"), " root operation type is not defined"] => {
+            return Some(format!("The API has no {root}s."));
+        }
+        [said] if said.starts_with("interface, union and object types must have a subselection set") => {
+            return Some("Write the fields that you want in braces behind it, as in `{ __typename }`.".to_owned());
+        }
+        [said] if said.starts_with("expected value of type") && said.ends_with("found a string") => {
+            return bare_value(api, said);
+        }
         ["the argument ", name, " is not supported by ", coordinate, ..] => (name, arguments(api, coordinate)?),
         ["cannot find type ", name, ..] => (name, names(api, &ExtendedType::is_input_type)),
         ["type condition ", name, ..] => (name, names(api, &|ty| ty.is_object() || ty.is_interface() || ty.is_union())),
@@ -20,6 +45,32 @@ pub fn meant(api: &Schema, finding: &str) -> Option<String> {
         _ => return None,
     };
     near(name, &choices).map(|choice| format!("Did you mean `{choice}`?"))
+}
+
+/// A field that another type has: another root type, or the items of a list.
+fn elsewhere(api: &Schema, ty: &str, field: &str) -> Option<String> {
+    let roots = [("Query", "query"), ("Mutation", "mutation"), ("Subscription", "subscription")];
+    if roots.iter().any(|(root, _)| *root == ty) {
+        let (root, word) = roots.iter().find(|(root, _)| *root != ty && api.type_field(root, field).is_ok())?;
+        return Some(format!("It is a field of `{root}`: begin the operation with `{word}`."));
+    }
+    let inside = |path: &[&str]| {
+        let last = path.iter().try_fold(ty.to_owned(), |ty, step| {
+            Some(api.type_field(&ty, step).ok()?.ty.inner_named_type().to_string())
+        })?;
+        api.type_field(&last, field).ok()
+    };
+    let paths: [&[&str]; 3] = [&["nodes"], &["items"], &["edges", "node"]];
+    let path = paths.into_iter().find(|path| inside(path).is_some())?;
+    let (open, close) = (path.join(" { "), " }".repeat(path.len()));
+    Some(format!("It is a field of the items: `{open} {{ {field} }}{}`.", &close[2..]))
+}
+
+/// A value in quotes that stands without them.
+fn bare_value(api: &Schema, said: &str) -> Option<String> {
+    let ty = said.strip_prefix("expected value of type ")?.split(',').next()?.trim_matches(['!', '[', ']']);
+    let is_bare = matches!(ty, "Int" | "Float" | "Boolean") || api.get_enum(ty).is_some();
+    is_bare.then(|| "Write it without quotes.".to_owned())
 }
 
 fn fields<'s>(api: &'s Schema, ty: &str) -> Vec<&'s str> {
@@ -62,5 +113,31 @@ mod tests {
         assert_eq!(said("type condition `Teem` of inline fragment is not a type defined in the schema"), did("Team"));
         assert_eq!(said("expected value of type ID!, found an enum").as_deref(), Some("Write a text in quotes."));
         assert_eq!(said("type `Team` does not have a field `__schema`"), None);
+    }
+
+    #[test]
+    fn what_is_at_another_place_is_said_with_it() {
+        let text = "type Query { teams: Page all: Edges size(n: Int): Int } type Mutation { rename(id: ID!): Team } \
+                    type Team { name: String } type Page { nodes: [Team] } type Edges { edges: [Edge] } \
+                    type Edge { node: Team } enum Role { OWNER }";
+        let api = Schema::parse_and_validate(text, "s").unwrap();
+        for (finding, remedy) in [
+            ("type `Query` does not have a field `rename`", "begin the operation with `mutation`."),
+            ("type `Mutation` does not have a field `teams`", "begin the operation with `query`."),
+            ("type `Page` does not have a field `name`", "It is a field of the items: `nodes { name }`."),
+            ("type `Edges` does not have a field `name`", "`edges { node { name } }`."),
+            ("the required argument `Mutation.rename(id:)` is not provided", "Write `rename(id: …)`."),
+            ("variable `$id` is not defined", "as in `query ($id: ID!)`."),
+            ("variable `$n` of type `String` cannot be used for argument `n` of type `Int`", "as `$n: Int`."),
+            ("`subscription` root operation type is not defined", "The API has no subscriptions."),
+            ("interface, union and object types must have a subselection set", "`{ __typename }`."),
+            ("expected value of type Int, found a string", "without quotes."),
+            ("expected value of type Role!, found a string", "without quotes."),
+        ] {
+            let said = meant(&api, finding);
+            assert!(said.as_deref().is_some_and(|said| said.ends_with(remedy)), "{finding}: {said:?}");
+        }
+        assert_eq!(meant(&api, "expected value of type Team, found a string"), None);
+        assert_eq!(meant(&api, "type `Page` does not have a field `nothing`"), None);
     }
 }

@@ -7,7 +7,8 @@
 //! | [`definitions`] | text → its operations and fragments, with their places |
 //! | `descriptions` | text → the same text without the descriptions that the parser does not know |
 //! | [`budget`] | a document → whether it is small enough |
-//! | `meant` | a finding about a name → the name that was meant |
+//! | `meant` | a finding about a name → the name that was meant, or the place where it is |
+//! | `slips` | what the parser cannot read → what was meant |
 //! | `literals` | a document → the literals that do not fit their types |
 //! | [`variables`] | a caller's values → coerced values, or every mistake in them |
 //! | [`specialise`] | an operation → the variables on which its plan depends |
@@ -23,5 +24,6 @@ pub mod document;
 pub mod document_size;
 mod literals;
 mod meant;
+mod slips;
 pub mod specialise;
 pub mod variables;

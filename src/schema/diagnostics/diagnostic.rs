@@ -42,10 +42,19 @@ pub struct Diagnostics {
     pub list: Vec<Diagnostic>,
 }
 
+/// A finding whose edits are not made yet.
+#[derive(Debug)]
+struct PendingDiagnostic {
+    diagnostic: Diagnostic,
+    help: Option<Help>,
+    /// The field, `Card.teamId`, whose type may be the only mistake.
+    of_type: Option<String>,
+}
+
 /// The findings so far, while a schema is loaded.
 #[derive(Debug, Default)]
 pub struct Findings {
-    list: Vec<(Diagnostic, Option<Help>)>,
+    list: Vec<PendingDiagnostic>,
     /// The place and the message of each finding.
     seen: HashSet<(usize, usize, String)>,
 }
@@ -59,9 +68,37 @@ impl Findings {
     /// Adds an error unless the same sentence is there already, about any place.
     pub fn error_once(&mut self, rule: &'static Rule, span: &Span, message: String, help: Option<Help>) {
         let said = clause(&message);
-        if !self.list.iter().any(|(known, _)| known.code == rule.code && known.message == said) {
+        let is_known =
+            |known: &PendingDiagnostic| known.diagnostic.code == rule.code && known.diagnostic.message == said;
+        if !self.list.iter().any(is_known) {
             self.error(rule, span, message, help);
         }
+    }
+
+    /// Adds an error that the type of a field, `Card.teamId`, may be the cause of.
+    pub fn error_by_type(
+        &mut self,
+        rule: &'static Rule,
+        span: &Span,
+        (message, help): (String, Option<Help>),
+        field: Option<String>,
+    ) {
+        let before = self.list.len();
+        self.error(rule, span, message, help);
+        self.list[before..].iter_mut().for_each(|found| found.of_type.clone_from(&field));
+    }
+
+    /// The fields whose types may be causes, each once.
+    pub fn suspected_types(&self) -> Vec<String> {
+        let mut fields: Vec<String> = self.list.iter().filter_map(|found| found.of_type.clone()).collect();
+        fields.sort();
+        fields.dedup();
+        fields
+    }
+
+    /// Drops what the type of a field is the cause of, because that is reported itself.
+    pub fn drop_caused_by(&mut self, field: &str) {
+        self.list.retain(|found| found.of_type.as_deref() != Some(field));
     }
 
     /// Adds a warning.
@@ -74,9 +111,9 @@ impl Findings {
         let message = clause(&message);
         if self.seen.insert((span.start, span.end, message.clone())) {
             let said = help.as_ref().map(|help| clause(&help.text));
-            let found =
+            let diagnostic =
                 Diagnostic { code: rule.code, severity, message, span: span.clone(), help: said, fix: Vec::new() };
-            self.list.push((found, help));
+            self.list.push(PendingDiagnostic { diagnostic, help, of_type: None });
         }
     }
 
@@ -84,7 +121,8 @@ impl Findings {
     /// place.
     pub fn add_once(&mut self, others: Findings) {
         for found in others.list {
-            if !self.list.iter().any(|(known, _)| known.span == found.0.span && known.code == found.0.code) {
+            let (span, code) = (&found.diagnostic.span, found.diagnostic.code);
+            if !self.list.iter().any(|known| known.diagnostic.span == *span && known.diagnostic.code == code) {
                 self.list.push(found);
             }
         }
@@ -92,15 +130,15 @@ impl Findings {
 
     /// Whether there is an error among the findings.
     pub fn failed(&self) -> bool {
-        self.list.iter().any(|(finding, _)| finding.severity == Severity::Error)
+        self.list.iter().any(|found| found.diagnostic.severity == Severity::Error)
     }
 
     /// The findings in the order of the text.
     pub fn into_diagnostics(mut self, file: &str, text: &str) -> Diagnostics {
-        self.list.sort_by_key(|(finding, _)| (finding.span.start, finding.span.end));
-        let with_fix = |(mut found, help): (Diagnostic, Option<Help>)| {
-            found.fix = help.map(|help| help.into_edits(text, &found.span)).unwrap_or_default();
-            found
+        self.list.sort_by_key(|found| (found.diagnostic.span.start, found.diagnostic.span.end));
+        let with_fix = |PendingDiagnostic { mut diagnostic, help, .. }: PendingDiagnostic| {
+            diagnostic.fix = help.map(|help| help.into_edits(text, &diagnostic.span)).unwrap_or_default();
+            diagnostic
         };
         Diagnostics {
             file: file.to_owned(),

@@ -149,13 +149,15 @@ fn bind_argument(
             definition.ty, wanted.target.item, declared.ty
         );
         let right = declared.ty.inner_named_type();
-        let wanted = if definition.ty.is_non_null() { format!("{right}!") } else { right.to_string() };
-        let text = format!("make it `{wanted}`, or a list of it");
+        let right_type = if definition.ty.is_non_null() { format!("{right}!") } else { right.to_string() };
+        let text = format!("make it `{right_type}`, or a list of it");
         let help = match nested {
             true => Help::from(text),
             false => Help::edit(text, span::from_type(&definition.ty), right.as_str()),
         };
-        findings.error(rules::KF0408, &span::from_location(definition.name.location()), message, Some(help));
+        let field = format!("{}.{name}", wanted.target.item);
+        let place = span::from_location(definition.name.location());
+        findings.error_by_type(rules::KF0408, &place, (message, Some(help)), Some(field));
         return None;
     }
     Some(by_argument(argument, if argument == name { BindingRule::Argument } else { BindingRule::TargetArgument }))

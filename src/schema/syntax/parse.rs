@@ -86,10 +86,10 @@ fn report(
         let location = diagnostic.error.location().filter(|location| Some(location.file_id()) == file);
         let place = span::from_location(location);
         let message = diagnostic.error.to_string();
-        let written = text.get(place.clone()).unwrap_or_default();
-        let named = names::explain(schema, &message, (written, &place));
+        let named = names::explain(schema, &message, (text, &place));
         goes_on &= named.goes_on;
         if said.insert(message.clone()) || !named.once {
+            let message = names::in_own_words(&message);
             findings.error(rules::KF0002, &named.place.unwrap_or(place), message, named.help);
         }
     }

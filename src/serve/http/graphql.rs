@@ -77,7 +77,7 @@ pub async fn handle(
     let origin = RequestOrigin::new(client, &request.extensions);
     let identity = match endpoint.authenticator.identify(Credentials::from_headers(&request.headers), &origin).await {
         Ok(identity) => identity,
-        Err(fault) => return refuse(media, &fault.into()),
+        Err(refused) => return refuse(media, &refused.into()),
     };
     if let Err(too_fast) = endpoint.may_begin(&identity, client) {
         return refuse(media, &too_fast.into());

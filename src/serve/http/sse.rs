@@ -10,7 +10,7 @@ use crate::serve::admission::unsent;
 use crate::serve::client::ClientAddress;
 use crate::serve::endpoint::Endpoint;
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::convert::Infallible;
@@ -30,6 +30,9 @@ const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
 /// they connect again.
 const LAST_EVENT: &str = "last-event-id";
 
+/// The header by which nginx, and those that follow it, learn that a response is passed on piece by piece.
+const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+
 /// The id of the last event that a client has had; `None` for one that begins.
 pub fn last_event(headers: &HeaderMap) -> Option<String> {
     headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()).map(str::to_owned)
@@ -45,7 +48,8 @@ pub fn respond(
 ) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-store, no-transform")),
+        (UNBUFFERED, HeaderValue::from_static("no")),
         (header::VARY, HeaderValue::from_static("accept, accept-encoding")),
     ];
     let held = move |response| held(endpoint.clone(), client, response);

@@ -3,7 +3,7 @@
 use super::media_type::MediaType;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::serve::quota::QuotaExceeded;
-use crate::serve::sign_in::fault::SignInFault;
+use crate::serve::sign_in::fault::RefusedCaller;
 use crate::serve::sign_in::rate_limit::TooFast;
 use axum::http::StatusCode;
 
@@ -40,8 +40,8 @@ pub enum HttpRefusal {
     ForeignOrigin,
     /// The request is for this host, which is not the server's.
     ForeignHost(String),
-    /// The client shows a token or a key that is not accepted.
-    NotSignedIn,
+    /// The client shows a token or a key that is not accepted. `keyfold dev` says why.
+    NotSignedIn(Option<String>),
     /// Nobody's token can be checked now, because the keys of its issuer could not be read.
     SignInUnavailable,
     /// The server runs as many requests as its settings allow, or is stopping.
@@ -118,7 +118,7 @@ impl HttpRefusal {
             Self::NotJson | Self::UnknownCoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
-            Self::NotSignedIn => StatusCode::UNAUTHORIZED,
+            Self::NotSignedIn(_) => StatusCode::UNAUTHORIZED,
             Self::ClientBusy
             | Self::TooFast(_)
             | Self::SocketBusy
@@ -154,7 +154,7 @@ impl HttpRefusal {
     /// How a client may sign in, for the header `WWW-Authenticate` (RFC 9110 section 11.6.1). It does not say what was
     /// wrong.
     pub fn challenge(&self) -> Option<&'static str> {
-        matches!(self, Self::NotSignedIn).then_some("Bearer")
+        matches!(self, Self::NotSignedIn(_)).then_some("Bearer")
     }
 
     /// After how many seconds the client may try again, for the header `Retry-After`.
@@ -194,7 +194,7 @@ impl HttpRefusal {
             | Self::ResponseDropped(QuotaExceeded::Part) => ErrorCode::LimitExceeded,
             Self::NoSuchPath | Self::NoWebSockets => ErrorCode::NotFound,
             Self::ForeignOrigin | Self::ForeignHost(_) => ErrorCode::Forbidden,
-            Self::NotSignedIn => ErrorCode::Unauthenticated,
+            Self::NotSignedIn(_) => ErrorCode::Unauthenticated,
             Self::SignInUnavailable
             | Self::Busy
             | Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => ErrorCode::Unavailable,
@@ -232,7 +232,8 @@ impl HttpRefusal {
             Self::SlowBody => "The body did not arrive in time.",
             Self::NotJson => "The body must be JSON in UTF-8, with the header content-type: application/json.",
             Self::ForeignOrigin => "Pages of this origin may not call the API.",
-            Self::NotSignedIn => "The token or key is not accepted. Sign in again.",
+            Self::NotSignedIn(Some(advice)) => return advice.clone(),
+            Self::NotSignedIn(None) => "The token or key is not accepted. Sign in again.",
             Self::SignInUnavailable => "Tokens cannot be checked now. Try again later.",
             Self::Busy => "The server is busy. Try again later.",
             Self::ClientBusy => "This client has too many requests at once. Try again later.",
@@ -272,9 +273,9 @@ impl From<TooFast> for HttpRefusal {
     }
 }
 
-impl From<SignInFault> for HttpRefusal {
-    fn from(fault: SignInFault) -> Self {
-        if fault.passes() { Self::SignInUnavailable } else { Self::NotSignedIn }
+impl From<RefusedCaller> for HttpRefusal {
+    fn from(refused: RefusedCaller) -> Self {
+        if refused.fault.passes() { Self::SignInUnavailable } else { Self::NotSignedIn(refused.advice) }
     }
 }
 

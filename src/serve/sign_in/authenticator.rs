@@ -1,9 +1,10 @@
 //! What a client shows in, the caller or a fault out. Each fault is one line of the log. Must not know what a caller
 //! may do.
 
+use super::advice::advice;
 use super::api_keys::ApiKeys;
 use super::credentials::Credentials;
-use super::fault::{SignInFault, quoted};
+use super::fault::{RefusedCaller, SignInFault, quoted};
 use super::issuer::Issuer;
 use super::origin::RequestOrigin;
 use super::token::claims;
@@ -19,6 +20,8 @@ use tokio::time::Instant;
 pub struct Authenticator {
     /// `None` if nobody can sign in.
     known: Option<Arc<TrustedSources>>,
+    /// Whether clients learn why they are not let in.
+    explains: bool,
 }
 
 /// Whom the server believes.
@@ -42,12 +45,19 @@ pub struct Identity {
 impl Authenticator {
     /// Believes these issuers, and machines with these keys.
     pub fn new(issuers: Vec<Issuer>, api_keys: WatchedFile<ApiKeys>) -> Self {
-        Self { known: Some(Arc::new(TrustedSources { issuers, api_keys })) }
+        Self { known: Some(Arc::new(TrustedSources { issuers, api_keys })), explains: false }
     }
 
     /// Lets everybody in as an anonymous caller, and looks at no credentials: a proxy in front may have its own.
     pub fn off() -> Self {
         Self::default()
+    }
+
+    /// The same, which tells clients why they are not let in. For development only: the reason names issuers and
+    /// audiences.
+    #[must_use]
+    pub fn explaining(self) -> Self {
+        Self { explains: true, ..self }
     }
 
     /// Whether callers can sign in.
@@ -61,12 +71,16 @@ impl Authenticator {
         &self,
         shown: Result<Credentials<'_>, SignInFault>,
         origin: &RequestOrigin,
-    ) -> Result<Identity, SignInFault> {
+    ) -> Result<Identity, RefusedCaller> {
         if let Some(caller) = &origin.caller {
             let caller = caller.clone().in_request(origin.id().cloned());
             return Ok(Identity { caller, ..Identity::default() });
         }
         let Some(known) = &self.known else { return Ok(Identity::default()) };
+        let text = match &shown {
+            Ok(Credentials::Token(text)) => Some(*text),
+            _ => None,
+        };
         let checked = match shown {
             Ok(Credentials::None) => Ok(Identity::default()),
             // Boxed: it may have to fetch keys.
@@ -74,10 +88,14 @@ impl Authenticator {
             Ok(Credentials::ApiKey(key)) => check_api_key(&known.api_keys.current(), key),
             Err(fault) => Err(fault),
         };
-        if let Err(fault) = &checked {
-            tracing::warn!(reason = %fault, client = %origin.client, request_id = origin.id().map(|id| &**id), "a sign-in was refused");
+        match checked {
+            Ok(identity) => Ok(Identity { caller: identity.caller.in_request(origin.id().cloned()), ..identity }),
+            Err(fault) => {
+                tracing::warn!(reason = %fault, client = %origin.client, request_id = origin.id().map(|id| &**id), "a sign-in was refused");
+                let advice = self.explains.then(|| advice(&fault, text, &known.issuers, now()));
+                Err(RefusedCaller { fault, advice })
+            }
         }
-        checked.map(|identity| Identity { caller: identity.caller.in_request(origin.id().cloned()), ..identity })
     }
 }
 
@@ -86,13 +104,18 @@ fn check_api_key(api_keys: &ApiKeys, shown: &str) -> Result<Identity, SignInFaul
     Ok(Identity { caller: Caller::signed_in(claims.clone()), issuer: None, ends: None })
 }
 
+/// The time, in seconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}
+
 async fn check_token(issuers: &[Issuer], text: &str) -> Result<Identity, SignInFault> {
     let token = UncheckedToken::read(text)?;
     let named = claims::issuer(&token.claims)?;
     let issuer =
         issuers.iter().find(|issuer| issuer.name == named).ok_or_else(|| SignInFault::Issuer(quoted(named)))?;
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+    let now = now();
     let ends = issuer.check(&token, now).await?;
     let left = Duration::from_secs(u64::try_from(ends - now).unwrap_or_default());
     let issuer = Some(issuer.name.as_str().into());

@@ -71,6 +71,15 @@ impl SignInFault {
     }
 }
 
+/// A caller who is not let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedCaller {
+    /// Why. Only the log has it.
+    pub fault: SignInFault,
+    /// What the client learns of it: nothing, but of `keyfold dev`.
+    pub advice: Option<String>,
+}
+
 /// A text of a client for a reason: short, and without characters that could forge a log line.
 pub fn quoted(text: &str) -> String {
     let end = text.floor_char_boundary(MAX_LENGTH);

@@ -4,8 +4,9 @@
 //! [`credentials`] finds what a client shows. [`token`] reads a JSON Web Token and checks what it says, and [`keys`]
 //! checks who signed it. An [`issuer`] is whom this server believes, and [`api_keys`] belong to machines. An
 //! [`authenticator`] has all of them, and gives the caller. A [`rate_limit`] says how often one may call. What a caller
-//! may do is not decided here.
+//! may do is not decided here. An [`advice`] says what to do about a fault, where `keyfold dev` serves.
 
+pub mod advice;
 pub mod api_keys;
 pub mod authenticator;
 pub mod credentials;

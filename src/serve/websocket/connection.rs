@@ -108,7 +108,7 @@ pub async fn handle(
     let authenticator = sockets.endpoint.authenticator.clone();
     let identity = match authenticator.identify(Credentials::from_headers(&headers), &origin).await {
         Ok(identity) => SocketIdentity::new(authenticator, origin, identity),
-        Err(fault) => return refuse(MediaType::Json, &fault.into()),
+        Err(refused) => return refuse(MediaType::Json, &refused.into()),
     };
     let reserved =
         sockets.places.take(client, 1).and_then(|place| Ok((place, sockets.endpoint.quotas.requests.take(client, 0)?)));

@@ -51,8 +51,10 @@ impl SocketIdentity {
         }
         let state = match self.authenticator.identify(shown, &self.origin).await {
             Ok(identity) => State::Known(identity),
-            Err(fault) if fault.passes() => State::Refused(close(TRY_AGAIN_LATER, "Tokens cannot be checked now.")),
-            Err(_) => State::Refused(close(FORBIDDEN, "Forbidden")),
+            Err(refused) if refused.fault.passes() => {
+                State::Refused(close(TRY_AGAIN_LATER, "Tokens cannot be checked now."))
+            }
+            Err(refused) => State::Refused(close(FORBIDDEN, refused.advice.as_deref().unwrap_or("Forbidden"))),
         };
         let known = matches!(state, State::Known(_));
         self.state.send_replace(state);

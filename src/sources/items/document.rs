@@ -67,6 +67,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
                     self.list()?;
                 }
                 _ if self.format.is_none() && self.first.is_none() => return Ok(TextContents::NoObject),
+                b',' => return Err(self.text.wrong("a comma stands between two objects: leave it out")),
                 _ => return Err(self.text.wrong("expected an object or a list")),
             }
         }
@@ -102,6 +103,9 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
             return Ok(());
         }
         loop {
+            if self.text.peek()? == Some(b']') {
+                return Err(self.text.wrong("a comma stands before ]: leave it out"));
+            }
             let value = self.text.value()?;
             each(self, &value)?;
             if self.delivery.is_enough || !self.text.either(b',', b']')? {

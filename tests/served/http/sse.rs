@@ -20,7 +20,9 @@ async fn said(request: reqwest::RequestBuilder) -> Vec<(String, Value)> {
     let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
     assert_eq!((response.status().as_u16(), header("content-encoding")), (200, None));
     assert_eq!(header("content-type").unwrap(), "text/event-stream; charset=utf-8");
-    assert_eq!(header("cache-control").unwrap(), "no-store");
+    // A proxy passes each event on at once, as it is, and keeps none.
+    assert_eq!(header("cache-control").unwrap(), "no-cache, no-store, no-transform");
+    assert_eq!(header("x-accel-buffering").unwrap(), "no");
     let text = response.text().await.unwrap();
     assert!(text.ends_with("event: complete\ndata:\n\n"), "{text}");
     events(&text)

@@ -1,7 +1,7 @@
 //! A directory of sample items in; each item with its type and the values of its fields out. Must not know the
 //! document.
 
-use crate::cli::items::item_file::ItemFile;
+use crate::cli::items::samples;
 use crate::execute::values::decode;
 use crate::plan::attributes;
 use crate::plan::tree::TypeDiscriminator;
@@ -37,15 +37,13 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads `<directory>/<table>.jsonl` for each table, if it exists.
+    /// Reads the file of samples of each table, if there is one.
     pub fn read(model: &Model, directory: &Path) -> Result<Self> {
         let mut list = Vec::new();
         for (position, table) in model.tables.iter().enumerate() {
-            let path = directory.join(format!("{}.jsonl", table.name));
-            if !path.is_file() {
-                continue;
-            }
-            let mut items = ItemFile::at(&path).check(table, &mut |_| {}).context("the samples cannot be read")?;
+            let Some(path) = samples::file_for(directory, &table.name) else { continue };
+            let checked = samples::open(&path, None, &table.name).and_then(|file| file.check(table, &mut |_| {}));
+            let mut items = checked.context("the samples cannot be read")?;
             let types = TypesOfTable::new(model, position, None);
             for batch in items.batches(table)? {
                 list.extend(batch?.into_iter().map(|item| types.sample(item)));

@@ -16,7 +16,7 @@ use crate::schema::finds::wanted::{FindContext, Need};
 use crate::schema::model::find::Returns;
 use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::Template;
-use crate::schema::types::draft::Kind;
+use crate::schema::types::draft::{Declared, GLOBAL_ID, Kind};
 use crate::schema::types::values;
 
 /// Says what is missing: an order, an attribute for the filter, a key, or a key for some combinations.
@@ -190,7 +190,7 @@ fn no_key(given: &PathInputs, findings: &mut Findings) {
     };
     let other = type_help(wanted).or_else(|| swapped(wanted)).unwrap_or_else(|| id_help(given));
     let help = format!("{other}{}{remedy}", keys_of(given.wanted));
-    findings.error(rules::KF0414, &place, message, Some(help.into()));
+    findings.error_by_type(rules::KF0414, &place, (message, Some(help.into())), mistyped_id(wanted));
 }
 
 /// A field of the parent that would bind a key by its name, but is of another type.
@@ -210,6 +210,20 @@ fn type_help(wanted: &FindContext) -> Option<String> {
             )
         })
     })
+}
+
+/// The field, `Card.teamId`, that has the id of the parent or of the item by its name, and is of another type.
+fn mistyped_id(wanted: &FindContext) -> Option<String> {
+    let (item, parent, record) = (&wanted.target.item, wanted.parent, wanted.parent_record?);
+    let (there, here) = (prefixed(parent, GLOBAL_ID), prefixed(item, GLOBAL_ID));
+    let differs = |one: Option<&Declared>, other: Option<&Declared>| match (one, other) {
+        (Some(one), Some(other)) => !values::fits(&one.value, &other.value),
+        _ => false,
+    };
+    if differs(record.get(GLOBAL_ID), wanted.record.get(&there)) {
+        return Some(format!("{item}.{there}"));
+    }
+    differs(record.get(&here), wanted.record.get(GLOBAL_ID)).then(|| format!("{parent}.{here}"))
 }
 
 /// A table whose keys have each other's usual names.

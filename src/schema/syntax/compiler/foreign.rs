@@ -8,6 +8,8 @@ const KEY: &str = "here, `@item` says where items live: `@item(keys: { PK: \"USE
 
 const PROGRAM: &str = "here, `@resolve(service: \"…\")` computes a field by a program";
 
+const TTL: &str = "here, `@table(timeToLive: \"expiresAt\")` names the attribute of items that expire";
+
 /// Names in lists, each list with what is written in their place.
 type Words = [(&'static [&'static str], &'static str)];
 
@@ -20,7 +22,11 @@ const DIRECTIVES: &Words = &[
     (&["searchable"], "Keyfold reads DynamoDB only: leave it out"),
     (&["versioned"], "here, a field `version: Int! @version` counts the writes of an item"),
     (&["aws_auth", "aws_api_key", "aws_iam", "aws_oidc", "aws_lambda", "aws_cognito_user_pools"], ACCESS),
-    (&["aws_subscribe"], "here, `@watch` makes a field of `Subscription` follow the items of a type"),
+    (
+        &["aws_subscribe", "subscribe", "subscription", "live"],
+        "here, `@watch` makes a field of `Subscription` follow the items of a type",
+    ),
+    (&["ttl", "expires", "timeToLive"], TTL),
     (&["createdAt"], "here, a default does so: `@default(value: \"{now}\")`"),
     (&["updatedAt"], "here, a default of every write does so: `@default(value: \"{now}\", on: WRITE)`"),
     (&["id"], "here, `@default(value: \"{uuid}\")` makes an id"),
@@ -31,6 +37,11 @@ const DIRECTIVES: &Words = &[
 /// What is written here in place of another tool's directive.
 pub fn directive(name: &str) -> Option<&'static str> {
     instead(DIRECTIVES, name)
+}
+
+/// Whether a directive of another tool says where items live.
+pub fn says_keys(name: &str) -> bool {
+    directive(name) == Some(KEY)
 }
 
 fn instead(words: &Words, name: &str) -> Option<&'static str> {

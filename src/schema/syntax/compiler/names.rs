@@ -7,7 +7,6 @@ use crate::schema::diagnostics::suggestion::{near, suggest};
 use crate::schema::syntax::compiler::foreign;
 use crate::schema::syntax::definitions::{RESERVED, definitions, directive_name};
 use apollo_compiler::Schema;
-use apollo_compiler::ast::Definition;
 
 /// The end of the name of a connection's type.
 const CONNECTION: &str = "Connection";
@@ -30,33 +29,25 @@ impl NamedMistake {
     }
 }
 
-/// Explains a finding about a schema, whose place has this text.
+/// Explains a finding about a schema at a place of its text.
 pub fn explain(schema: &Schema, finding: &str, place: (&str, &Span)) -> NamedMistake {
     let parts: Vec<&str> = finding.split('`').collect();
-    let definitions = &definitions().definitions;
     let help = match parts.as_slice() {
         ["the argument " | "The argument ", name, " is not supported by ", directive, ..] => {
             return NamedMistake::help(argument(name, directive));
         }
-        ["value " | "Value ", value, " does not exist on ", ty, ..] => {
-            let of_type = |definition: &Definition| {
-                definition.as_enum_type_definition().filter(|known| known.name == *ty).cloned()
-            };
-            let known = definitions.iter().find_map(of_type);
-            known.and_then(|known| suggest(value, known.values.iter().map(|known| known.value.as_str())))
-        }
-        ["cannot find type ", name, ..] => return missing_type(schema, name),
-        ["cannot find directive ", directive, ..] => {
-            let name = directive.trim_start_matches('@');
-            match foreign::directive(name) {
-                Some(help) => Some(help.into()),
-                None => {
-                    let known: Vec<&str> = schema.directive_definitions.keys().map(|name| name.as_str()).collect();
-                    let meant = near(name, &known);
-                    meant.map(|meant| Help::instead(format!("did you mean `@{meant}`?"), name, meant))
-                }
+        ["value " | "Value ", value, " does not exist on ", ty, ..] => enum_value(value, ty),
+        ["field ", field, " does not exist on ", input, ..] => return input_field(field, input, place),
+        ["type extension for undefined type ", name, ..] => {
+            let own = schema.types.values().filter(|ty| !ty.is_built_in() && !ty.name().starts_with(RESERVED));
+            let known: Vec<&str> = own.map(|ty| ty.name().as_str()).collect();
+            match near(name, &known) {
+                Some(meant) => Some(Help::instead(format!("did you mean `{meant}`?"), name, meant)),
+                None => Some(format!("define it: leave out `extend`, or write `type {name} {{ … }}` too").into()),
             }
         }
+        ["cannot find type ", name, ..] => return missing_type(schema, name),
+        ["cannot find directive ", name, ..] => directive(schema, name.trim_start_matches('@'), place),
         ["the required argument ", coordinate, ..] => required(coordinate),
         ["duplicate definitions for the ", name, ..] => Some(format!("leave one `{name}` out, or rename it").into()),
         ["the type ", name, " is defined multiple times in the schema", ..] => {
@@ -70,6 +61,14 @@ pub fn explain(schema: &Schema, finding: &str, place: (&str, &Span)) -> NamedMis
     NamedMistake::help(help)
 }
 
+/// A finding without the names of Keyfold's own input types and enums, which no author writes.
+pub fn in_own_words(message: &str) -> String {
+    match message.split_once(" does not exist on `keyfold__") {
+        Some((what, _)) => format!("{what} does not exist here"),
+        None => message.to_owned(),
+    }
+}
+
 fn argument(name: &str, directive: &str) -> Option<Help> {
     let directive = directive.strip_prefix('@')?;
     if (name, directive) == ("rules", "auth") {
@@ -80,6 +79,59 @@ fn argument(name: &str, directive: &str) -> Option<Help> {
     let definitions = &definitions().definitions;
     let known = definitions.iter().find(|known| directive_name(known).is_some_and(|name| name == directive))?;
     suggest(name, known.as_directive_definition()?.arguments.iter().map(|argument| argument.name.as_str()))
+}
+
+/// Whether a directive of a type stands beside `@item`.
+fn is_beside_item((text, place): (&str, &Span)) -> bool {
+    let before = text.get(..place.start).and_then(|before| before.rsplit(['{', '}']).next()).unwrap_or_default();
+    let after = text.get(place.end..).unwrap_or_default();
+    before.contains("@item") || after.split('{').next().is_some_and(|after| after.contains("@item"))
+}
+
+/// A place with the space that follows it.
+fn with_space((text, place): (&str, &Span)) -> Span {
+    let rest = text.get(place.end..).unwrap_or_default();
+    place.start..place.end + (rest.len() - rest.trim_start_matches(' ').len())
+}
+
+/// A field of an input object of a directive. The compiler's place is that of its value.
+fn input_field(field: &str, input: &str, (text, place): (&str, &Span)) -> NamedMistake {
+    let definitions = &definitions().definitions;
+    let known =
+        definitions.iter().find_map(|known| known.as_input_object_type_definition().filter(|k| k.name == *input));
+    let help = known.and_then(|known| suggest(field, known.fields.iter().map(|field| field.name.as_str())));
+    let before = text.get(..place.start).unwrap_or_default();
+    let named = before.rfind(field).filter(|at| before[at + field.len()..].trim() == ":");
+    NamedMistake { place: named.map(|at| at..at + field.len()), ..NamedMistake::help(help) }
+}
+
+/// A value of an enum of Keyfold's: one that begins with the text, or one that is near it.
+fn enum_value(value: &str, ty: &str) -> Option<Help> {
+    let definitions = &definitions().definitions;
+    let enums = definitions.iter().filter_map(|known| known.as_enum_type_definition());
+    let known = enums.into_iter().find(|known| known.name == *ty)?;
+    let names: Vec<&str> = known.values.iter().map(|known| known.value.as_str()).collect();
+    let longer: Vec<&str> = names.iter().copied().filter(|name| name.starts_with(value)).collect();
+    match longer.as_slice() {
+        [only] => Some(Help::instead(format!("did you mean `{only}`?"), value, *only)),
+        _ => suggest(value, names),
+    }
+}
+
+/// What a directive is here that another tool has, or that is misspelt.
+fn directive(schema: &Schema, name: &str, place: (&str, &Span)) -> Option<Help> {
+    match foreign::directive(name) {
+        Some(_) if foreign::says_keys(name) && is_beside_item(place) => {
+            let help = "leave it out: `@item` says where the items live";
+            Some(Help::edit(help, with_space(place), ""))
+        }
+        Some(help) => Some(help.into()),
+        None => {
+            let known: Vec<&str> = schema.directive_definitions.keys().map(|name| name.as_str()).collect();
+            let meant = near(name, &known);
+            meant.map(|meant| Help::instead(format!("did you mean `@{meant}`?"), name, meant))
+        }
+    }
 }
 
 /// A required argument of a directive: `@table(name:)`.
@@ -146,7 +198,8 @@ fn missing_query(schema: &Schema) -> NamedMistake {
 }
 
 /// A value in quotes.
-fn quoted((written, place): (&str, &Span)) -> Option<Help> {
+fn quoted((text, place): (&str, &Span)) -> Option<Help> {
+    let written = text.get(place.clone()).unwrap_or_default();
     let is_plain = !written.is_empty() && written.chars().all(|c| c.is_alphanumeric() || "_.-+".contains(c));
     is_plain
         .then(|| Help::edit(format!("write it in quotes: `\"{written}\"`"), place.clone(), format!("\"{written}\"")))

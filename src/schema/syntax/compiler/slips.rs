@@ -12,7 +12,7 @@ use crate::schema::syntax::compiler::unclosed::{self, DEFINITIONS, SyntaxMistake
 pub fn explain(source: &str, said: &str, place: &Span) -> SyntaxMistake {
     let tokens = scan(source);
     let slip = Slip { source, tokens: &tokens, said, place };
-    let found = slip.sign().or_else(|| unclosed::text(source, &tokens, place.start));
+    let found = slip.no_schema().or_else(|| slip.sign()).or_else(|| unclosed::text(source, &tokens, place.start));
     let found = found.or_else(|| slip.unquoted()).or_else(|| unclosed::bracket(source, &tokens, place.start));
     found.or_else(|| slip.word()).unwrap_or_else(|| SyntaxMistake {
         span: place.clone(),
@@ -31,6 +31,20 @@ struct Slip<'a> {
 impl Slip<'_> {
     fn mistake(&self, span: Span, message: &str, help: Help) -> Option<SyntaxMistake> {
         Some(SyntaxMistake { span, message: message.to_owned(), help: Some(help) })
+    }
+
+    /// A text that is none of a schema at all.
+    fn no_schema(&self) -> Option<SyntaxMistake> {
+        let text = self.source.trim_start_matches('\u{feff}').trim_start();
+        if text.starts_with('{') && text[1..].trim_start().starts_with(['"', '}']) {
+            let help = "`keyfold init` writes a schema from JSON: from items, tables or models";
+            return self.mistake(self.place.clone(), "this is JSON, and a schema is GraphQL's", help.into());
+        }
+        self.tokens.is_empty().then(|| SyntaxMistake {
+            span: self.place.clone(),
+            message: "the file defines nothing".to_owned(),
+            help: Some("`keyfold init` writes a schema to begin with; another file is named by --schema".into()),
+        })
     }
 
     /// A sign that GraphQL does not have.

@@ -155,7 +155,7 @@ fn checked(
             true => Some(format!("`each: \"{0}\"` does this for each element of `{0}`", input.name).into()),
             false => right_type(input, declared, depth == wanted),
         };
-        findings.error(rules::KF0704, &input.span, message, help);
+        findings.error_by_type(rules::KF0704, &input.span, (message, help), Some(coordinate));
         return Err(());
     }
     let source = Source::Argument(input.name.clone());
