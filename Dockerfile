@@ -31,7 +31,7 @@ LABEL org.opencontainers.image.title="Keyfold" \
     org.opencontainers.image.description="A GraphQL gateway for DynamoDB single-table designs" \
     org.opencontainers.image.licenses="MIT OR Apache-2.0"
 WORKDIR /keyfold
-# The allocator gives memory back at once, so that no attack takes much of it (docs/performance.md).
+# The allocator gives memory back at once, so that no attack takes much of it (docs/measurements.md).
 ENV MIMALLOC_PURGE_DELAY=0
 # A release takes its own binaries instead of the stage: `--build-context build=DIR` with DIR/binaries/amd64/keyfold.
 COPY --from=build /binaries/$TARGETARCH/keyfold /usr/local/bin/keyfold

@@ -1,7 +1,8 @@
 //! The files of GraphiQL that `npm ci --prefix console` has put into `console/embedded` in; a list of them, for the
 //! binary, out. They are there in gzip. Without them the list is empty, and the page loads them from a CDN.
 //!
-//! And the goldens with their schemas and items in; the bundle that `keyfold selftest` runs, in gzip, out.
+//! And the goldens with their schemas and items in; the bundle that `keyfold selftest` runs, in gzip, out. And the pages
+//! of docs/ in; what `/docs` of `keyfold dev` shows, in gzip, out.
 
 #[path = "src/cli/goldens/golden_file.rs"]
 #[allow(dead_code)]
@@ -33,6 +34,7 @@ fn main() -> io::Result<()> {
     }
     let (root, out) = (PathBuf::from(variable("CARGO_MANIFEST_DIR")?), PathBuf::from(variable("OUT_DIR")?));
     fs::write(out.join("embedded.rs"), console(&root.join("console/embedded"))?)?;
+    fs::write(out.join("docs.gz"), documents(&root)?)?;
     fs::write(out.join("selftest.gz"), bundle(&root)?)
 }
 
@@ -55,7 +57,7 @@ fn bundle(root: &Path) -> io::Result<Vec<u8>> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     for place in BUNDLED {
         println!("cargo:rerun-if-changed={place}");
-        for path in files(root, place)? {
+        for path in files(root, place, &ENDINGS)? {
             let mut text = fs::read_to_string(root.join(&path))?;
             if path.ends_with(".golden") {
                 let golden = GoldenFile::parse(&text);
@@ -68,18 +70,29 @@ fn bundle(root: &Path) -> io::Result<Vec<u8>> {
     packed.finish()
 }
 
-/// The files of a system at a place and below it, sorted, by their paths from the root with `/`.
-fn files(root: &Path, place: &str) -> io::Result<Vec<String>> {
+/// The documentation in the form of a bundle.
+fn documents(root: &Path) -> io::Result<Vec<u8>> {
+    println!("cargo:rerun-if-changed=docs");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    for path in files(root, "docs", &["md"])? {
+        let text = fs::read_to_string(root.join(&path))?;
+        write!(packed, "{path}\t{}\n{text}", text.len())?;
+    }
+    packed.finish()
+}
+
+/// The files with these endings at a place and below it, sorted, by their paths from the root with `/`.
+fn files(root: &Path, place: &str, endings: &[&str]) -> io::Result<Vec<String>> {
     let full = root.join(place);
     if full.is_file() {
         let ending = full.extension().unwrap_or_default();
-        return Ok(if ENDINGS.iter().any(|one| ending == *one) { vec![place.to_owned()] } else { Vec::new() });
+        return Ok(if endings.iter().any(|one| ending == *one) { vec![place.to_owned()] } else { Vec::new() });
     }
     let mut names = fs::read_dir(&full)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
     names.sort();
     let mut found = Vec::new();
     for name in names {
-        found.extend(files(root, &format!("{place}/{}", name.to_string_lossy()))?);
+        found.extend(files(root, &format!("{place}/{}", name.to_string_lossy()), endings)?);
     }
     Ok(found)
 }

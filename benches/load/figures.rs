@@ -1,4 +1,4 @@
-//! Measured figures in; tables in Markdown out, as docs/performance.md has them. Keyfold is the first server, and the
+//! Measured figures in; tables in Markdown out, as docs/measurements.md has them. Keyfold is the first server, and the
 //! ratios are to it.
 
 use super::counted::Counts;

@@ -42,7 +42,7 @@ impl Chosen<'_> {
     }
 }
 
-/// What docs/performance.md shows.
+/// What docs/measurements.md shows.
 pub const FULL: Extent =
     Extent { rounds: 3, time: Duration::from_millis(1000), warm: Duration::from_millis(2000), starts: 5 };
 /// A look.

@@ -72,8 +72,8 @@ pub struct ExecutionContext<'a> {
 }
 
 impl ExecutionContext<'_> {
-    /// What a service, by position in the model, gets of the request for a field beside its arguments and its items: the
-    /// claims and the token that it declares, and the trace.
+    /// What a service, by position in the model, gets of the request for a field beside its arguments and its items:
+    /// the claims and the token that it declares, and the trace.
     pub fn service_request(&self, service: usize, field: String) -> ServiceRequest {
         let declared = &self.model.services[service];
         ServiceRequest {

@@ -29,8 +29,8 @@ pub struct PathRow {
     pub condition: String,
     /// Where each bound field comes from: `userId = parent.id`.
     pub bindings: String,
-    /// The bindings field by field. Their rules are those of "Binding" or, in writes, of "What binds to what"
-    /// (docs/language.md).
+    /// The bindings field by field. Their rules are those of docs/language/binding.md or, in writes, of
+    /// docs/language/binding-in-writes.md.
     pub bound: Vec<BoundField>,
     /// Further notes: the shards that are read, the order of the items, the effect of an expression.
     pub notes: Vec<String>,
@@ -334,8 +334,8 @@ fn operation_of(action: &Action) -> &'static str {
     }
 }
 
-/// The number of the rule that binds a field in a write, inferred from the names (docs/language.md, "What binds to
-/// what").
+/// The number of the rule that binds a field in a write, inferred from the names
+/// (docs/language/binding-in-writes.md).
 fn rule_of_write(owner: &str, name: &str, source: &Source) -> u8 {
     // The number of a shard is bound by its word.
     let name = name.split_once(':').map_or(name, |(word, _)| word);

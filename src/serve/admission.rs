@@ -38,7 +38,7 @@ pub struct Admission {
     request: Share,
 }
 
-/// The memory of a subscription besides its request, in bytes. Measured: see docs/performance.md.
+/// The memory of a subscription besides its request, in bytes. Measured: see docs/measurements.md.
 const SUBSCRIPTION: usize = 5 << 10;
 
 /// A response that its client has not taken yet.

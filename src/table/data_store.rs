@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 /// The usual number of calls in flight for each processor. DynamoDB answers in 5 ms or less, so that many make 12,800
-/// calls a second, and a processor hardly makes more (docs/performance.md). Each has a connection, which takes about 40
-/// kB.
+/// calls a second, and a processor hardly makes more (docs/measurements.md). Each has a connection, which takes about
+/// 40 kB.
 const CALLS_A_PROCESSOR: usize = 64;
 
 /// A result and the capacity units that it consumed.

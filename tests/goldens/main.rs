@@ -14,6 +14,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod diagnostics;
+mod errors_page;
 mod golden;
 mod infrastructure;
 #[path = "../support/policy.rs"]

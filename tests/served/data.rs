@@ -261,10 +261,30 @@ async fn other_origins_and_other_servers_do_not_have_it() {
     let plain = Server::dev(&["--playground=false", "--sample", sample.to_str().unwrap()]);
     let served = super::server::Server::start(Behind::Socket, &sample);
     for server in [&plain, &served] {
-        for path in
-            ["/data", "/data/tables", "/data/items?table=data", "/design", "/design.md", "/dev/callers", "/dev/writes"]
-        {
+        for path in [
+            "/data",
+            "/data/tables",
+            "/data/items?table=data",
+            "/design",
+            "/design.md",
+            "/dev/callers",
+            "/dev/writes",
+            "/docs",
+        ] {
             assert_eq!(server.status(path).await, 404, "{path}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_documentation_is_at_docs() {
+    let server = Server::dev(&["--no-sample"]);
+    let page = |path: &str| server.client.get(format!("{}{path}", server.url)).send();
+    let contents = page("/docs").await.unwrap();
+    assert!(contents.url().path().ends_with("/docs/language/README.md"), "{}", contents.url());
+    assert!(contents.text().await.unwrap().contains("href=\"directives/find.md\""));
+    let find = page("/docs/language/directives/find.md").await.unwrap().text().await.unwrap();
+    assert!(find.contains("<h1 id=\"find\">@find</h1>") && find.contains("href=\"../binding.md\""), "{find}");
+    assert_eq!(server.status("/docs/language/none.md").await, 404);
+    assert_eq!(server.status("/docs/../schema.graphql").await, 404);
 }

@@ -11,6 +11,7 @@ mod code;
 mod exceptions;
 #[path = "../support/golden_file.rs"]
 mod golden_file;
+mod links;
 mod modules;
 mod width;
 mod words;
@@ -519,6 +520,16 @@ fn the_changelog_has_a_place_for_changes() {
 #[test]
 fn changes_are_in_the_form_of_their_folder() {
     none(changelog::fragments(&texts_under("changelog.d")));
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
+    let paths = ["docs", "changelog.d", "examples"].into_iter().flat_map(|folder| paths_under(folder, ".md"));
+    let with_text = |path: String| (path.clone(), read(&path));
+    let documents: Vec<(String, String)> = pages.into_iter().chain(paths).map(with_text).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    none(links::broken(&documents, &|path| root.join(path).exists()));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The meaning of mutations on plain values in memory: no expressions, no calls, no races. Follows docs/language.md,
-//! not the code.
+//! The meaning of mutations on plain values in memory: no expressions, no calls, no races. Follows
+//! docs/language/, not the code.
 
 use crate::random_schema::keys::{self, Attributes, NUMBER, Values};
 use crate::random_schema::mutations::{Action, Clause, Condition, Entry, LIST, Mutation, Returns, Source, Verb};

@@ -18,14 +18,14 @@ fn widths(rows: &[PathRow]) -> Widths {
     [field, 62 - field, 28, 4]
 }
 
-/// The rules of names, as in "Binding" of docs/language.md.
+/// The rules of names, as in docs/language/binding.md.
 const BINDING: &str = "\
 RULE  1 `where:`                                5 a field of the parent, seen as <parent><Field>
       2 an argument of the field's name         6 a field of the parent, <type><Field>
       3 an argument <type><Field>               7 a field of the parent, of the same name
       4 a field of the parent, <field><Field>";
 
-/// The rules of names where items are written, as in "What binds to what" of docs/language.md.
+/// The rules of names where items are written, as in docs/language/binding-in-writes.md.
 const WRITING: &str = "\
 RULE of mutations
       1 `set:` or `where:`                      4 a field of an input object

@@ -176,6 +176,7 @@ impl Dev {
             lines.push(("GraphiQL", format!("http://{address}/")));
             lines.push(("Data", format!("http://{address}/data")));
             lines.push(("Design", format!("http://{address}/design")));
+            lines.push(("Docs", format!("http://{address}/docs")));
         }
         lines.push(("Schema", format!("{}, reloaded when it changes", self.choice.schema.display())));
         lines.push(("Store", store));

@@ -144,7 +144,7 @@ pub fn contention() -> FieldError {
 }
 
 /// The code of a failure after something was, or may have been, written. Every other code says that nothing was
-/// (docs/language.md, "What a caller may rely on").
+/// (docs/language/certainty.md, "What a caller may rely on").
 fn after_writes(code: ErrorCode) -> ErrorCode {
     match code {
         ErrorCode::Timeout | ErrorCode::Internal => code,

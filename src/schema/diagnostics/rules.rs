@@ -1,5 +1,4 @@
-//! The rules for schemas: the meaning of each code, for docs/errors.md and `keyfold explain`. Must not know how rules
-//! are checked.
+//! The rules for schemas: the meaning of each code, for docs/errors.md. Must not know how rules are checked.
 
 use crate::schema::diagnostics::rule::Rule;
 pub use crate::schema::diagnostics::rules_of_operations::*;
@@ -13,7 +12,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("KF03", "Stored fields"),
     ("KF04", "Finds"),
     ("KF05", "Connections and the API"),
-    ("KF06", "Not available yet"),
+    ("KF06", "Access rules"),
     ("KF07", "Writes"),
     ("KF08", "Rules for written values"),
     ("KF09", "Subscriptions"),
@@ -25,23 +24,6 @@ pub const GROUPS: &[(&str, &str)] = &[
 /// Every rule, in the order of the codes.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     RULES_OF_TYPES.iter().chain(RULES_OF_OPERATIONS).copied()
-}
-
-/// The page docs/errors.md, with all rules.
-pub fn page() -> String {
-    let mut page = String::from(
-        "# Errors in a schema\n\nEvery mistake that `keyfold check` finds has one of these codes. They are stable: a code keeps its meaning.\n",
-    );
-    for (group, title) in GROUPS {
-        page.push_str(&format!("\n## {title}\n"));
-        for rule in rules().filter(|rule| rule.code.starts_with(group)) {
-            page.push_str(&format!(
-                "\n### {}: {}\n\n{}\n\n```graphql\n{}\n```\n",
-                rule.code, rule.title, rule.explanation, rule.example
-            ));
-        }
-    }
-    page
 }
 
 /// The rule of a code.

@@ -47,8 +47,8 @@ impl Source {
     }
 }
 
-/// The rule by which a field of the target is bound, in the order in which the rules are tried (docs/language.md,
-/// "Binding").
+/// The rule by which a field of the target is bound, in the order in which the rules are tried
+/// (docs/language/binding.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BindingRule {
     /// `where:` binds it.

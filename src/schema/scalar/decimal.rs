@@ -101,7 +101,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_that_stays_as_it_is_is_canonical(text in "-?(0|[0-9]{1,5}|[0-9]{30,45})?(\\.[0-9]{0,4}|\\.0{0,40}1?)?") {
+        fn a_text_that_stays_as_it_is_is_canonical(
+            text in "-?(0|[0-9]{1,5}|[0-9]{30,45})?(\\.[0-9]{0,4}|\\.0{0,40}1?)?",
+        ) {
             let canonical = Number::parse(&text).map(|number| number.canonical());
             prop_assert!(!is_short_and_canonical(&text) || canonical.as_deref() == Ok(text.as_str()), "{text}");
             let is_short = text.len() <= 38 && numeral_length(&text) == Some(text.len());

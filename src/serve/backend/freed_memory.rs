@@ -1,7 +1,7 @@
 //! Gives memory that large answers have used back to the system, once they are sent.
 //!
 //! glibc keeps what is freed for the next request, and gives back only what lies at the end of an arena: after 32
-//! answers of 10,000 objects, a process kept 80 MB of which it used 20 (docs/performance.md). `malloc_trim` gives back
+//! answers of 10,000 objects, a process kept 80 MB of which it used 20 (docs/measurements.md). `malloc_trim` gives back
 //! every free page. It takes milliseconds, so it runs once such answers have ended, and on a thread of its own.
 
 use super::current_gateway::CurrentGateway;

@@ -5,6 +5,7 @@
 
 use super::data::{self, TableData};
 use super::design::{self, DesignDocument};
+use super::docs;
 use super::sample_callers::{self, SampleCallers};
 use super::starting_text::StartingTexts;
 use super::writes::{self, WriteConditions};
@@ -42,7 +43,8 @@ impl Development {
         if let Some(callers) = sample_callers {
             routes = routes.route("/dev/callers", get(sample_callers::list).with_state(Arc::new(callers)));
         }
-        routes.layer(from_fn(for_own_pages)).route("/data", get(data::page))
+        let routes = routes.layer(from_fn(for_own_pages)).route("/data", get(data::page));
+        routes.route("/docs", get(docs::contents)).route("/docs/{*path}", get(docs::page))
     }
 }
 

@@ -2,11 +2,14 @@
 //!
 //! The page's own modules are in `console/`. [`page`] is the page at `/`, [`files`] are its modules and GraphiQL, and
 //! [`starting_text`] is what its editor starts with. [`development`] is what only `keyfold dev` has: the
-//! [`sample_callers`] to choose from, the [`design`] document, the [`data`] of the tables, and what [`writes`] demand.
+//! [`sample_callers`] to choose from, the [`design`] document and the [`docs`], both shown by [`document`], the
+//! [`data`] of the tables, and what [`writes`] demand.
 
 pub mod data;
 pub mod design;
 pub mod development;
+pub mod docs;
+pub mod document;
 pub mod files;
 pub mod page;
 pub mod sample_callers;

@@ -70,7 +70,10 @@ fn demand(model: &Model, action: &Action) -> Value {
     for (field, source) in written.chain(keyed.into_iter().flatten()) {
         bound.insert(field.clone(), source_text(source).into());
     }
-    json!({ "kind": kind, "type": action.item, "bound": bound, "presence": presence, "condition": own, "message": action.message })
+    json!({
+        "kind": kind, "type": action.item, "bound": bound,
+        "presence": presence, "condition": own, "message": action.message,
+    })
 }
 
 /// A source as a plan has it: `{$id}` is an argument, `{auth.sub}` a claim, `{from.name}` a field of a found item.

@@ -2,7 +2,7 @@
 //!
 //! A request, its calls and their connections stay on one worker. One runtime with several threads would move them
 //! between its threads and wake these threads for each other: a request of many calls takes half as much CPU time again
-//! there (docs/performance.md). Work that takes long leaves the worker's thread, as
+//! there (docs/measurements.md). Work that takes long leaves the worker's thread, as
 //! [`HeavyWork`](crate::execute::heavy_work::HeavyWork) says, so the worker's other requests need not wait.
 //!
 //! As few workers as possible have something to do. A thread that serves many connections finds several answers
@@ -112,7 +112,7 @@ impl Worker {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(1).thread_name("keyfold-worker").enable_all();
         // Where others want the processor, they run before it sleeps, and it finds more answers at once
-        // (docs/performance.md).
+        // (docs/measurements.md).
         builder.on_thread_park(thread::yield_now);
         let runtime = builder.build()?;
         Ok(Self {

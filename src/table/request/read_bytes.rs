@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The bytes of a read capacity unit (DynamoDB developer guide, "DynamoDB throughput capacity").
 const UNIT_BYTES: f64 = 4096.0;
 /// The memory of an item for each byte of its size: its text in the answer, and what is made of it. Measured, as is
-/// [`MEMORY_OF_ITEM`]: see docs/performance.md.
+/// [`MEMORY_OF_ITEM`]: see docs/measurements.md.
 const MEMORY_OF_SIZE: u64 = 2;
 /// The memory of an item besides, in bytes: its attributes, its row and its object.
 const MEMORY_OF_ITEM: u64 = 400;

@@ -1,4 +1,4 @@
-//! The text of a schema in; the bindings of each find, by the rules of docs/language.md ("Binding") alone, out. Must
+//! The text of a schema in; the bindings of each find, by the rules of docs/language/binding.md alone, out. Must
 //! not know the model: if the model binds a find otherwise, one of the two is wrong.
 
 use super::computed::WrittenComputation;

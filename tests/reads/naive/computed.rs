@@ -1,5 +1,5 @@
 //! `@computed` as the schema writes it and the values of an object's fields in; the field's value out, by
-//! docs/language.md alone. Must not know how the gateway computes it.
+//! docs/language/directives/computed.md alone. Must not know how the gateway computes it.
 
 use apollo_compiler::ast::Type;
 use bigdecimal::{BigDecimal, ToPrimitive};

@@ -201,7 +201,7 @@ impl Reading<'_, '_, '_> {
     }
 }
 
-/// The number that a hash chooses (docs/language.md, "Sharded keys").
+/// The number that a hash chooses (docs/language/sharded-keys.md).
 fn chosen(count: u64, partition: &str, sort: &str) -> u64 {
     let digest = Sha256::new().chain_update(partition).chain_update([0]).chain_update(sort).finalize();
     digest.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte)) % count

@@ -1,4 +1,4 @@
-//! An item's values → its attributes, as docs/language.md specifies them: key templates, constants, replicas and
+//! An item's values → its attributes, as docs/language/ specifies them: key templates, constants, replicas and
 //! guards. Attributes are in DynamoDB's JSON, such as `{"S": "open"}`.
 
 use super::forms::FORMS;

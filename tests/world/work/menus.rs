@@ -13,7 +13,8 @@ const MENUS: [&str; 2] = ["x", "y"];
 const MAX_AGE: u64 = 1000;
 /// For how long it may be kept that there is no menu.
 const ABSENCE: u64 = 1000;
-/// By how much a read may lag so that a change is not followed by an old answer (docs/language.md, "Caching").
+/// By how much a read may lag so that a change is not followed by an old answer
+/// (docs/language/directives/cachecontrol.md).
 const MAX_LAG: u64 = 1000;
 /// What rounding to milliseconds makes of two times.
 const ROUNDED: u64 = 2;

@@ -188,7 +188,7 @@ async fn a_generated_value_in_the_item_tells_that_the_write_was_made() {
 }
 
 /// Kinds of writes and the form of single ones: how many of a hundred end open if one answer in a hundred is lost, half
-/// of them of writes that were made. docs/language.md has these shares.
+/// of them of writes that were made. docs/language/certainty.md has these shares.
 const SHARES: [(&str, &str, SingleWrites, RangeInclusive<f64>); 10] = [
     ("put", "mutation ($k: ID!) { open(id: $k, coins: 1) { coins } }", SingleWrites::Call, 0.5..=1.5),
     ("put with a generated value", "mutation { book(text: \"t\") { id } }", SingleWrites::Call, 0.2..=0.8),

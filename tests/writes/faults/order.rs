@@ -149,7 +149,7 @@ async fn items_that_a_write_needs_are_read_together() {
     assert_eq!(backend.items().len(), 1, "the ship");
 }
 
-/// What docs/language.md says of the two forms of a write of one item.
+/// What docs/language/certainty.md says of the two forms of a write of one item.
 #[tokio::test(start_paused = true)]
 async fn a_single_write_as_a_transaction_costs_twice() {
     for (field, by_call, by_transaction) in [
