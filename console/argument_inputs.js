@@ -6,72 +6,81 @@ import { named, typeText } from "./operations.js";
 /** Scalars whose values are numbers in JSON. */
 const NUMBERS = ["Int", "Float"];
 
-/** An input for each argument, with the value that is known: `{ element, read }`. `read` gives the value; nothing if it is left out. */
+/** An input for each argument, with the value that is known: `{ elements, read }`. `read` gives the values that are not left out. */
 export function argumentInputs(args, types, known) {
-  const inputs = args.map((arg) => ({ name: arg.name, ...inputOf(arg, types, known?.[arg.name], arg.name) }));
-  const read = () => {
-    const values = inputs.map(({ name, read }) => [name, read()]).filter(([, value]) => value !== undefined);
-    return Object.fromEntries(values);
-  };
-  return { elements: inputs.map(({ element }) => element), read };
+  const inputs = args.map((arg) => ({ name: arg.name, ...inputOf(arg, types, known?.[arg.name], { path: [arg.name], within: [] }) }));
+  for (const { require } of inputs) require(true);
+  return { elements: inputs.map(({ element }) => element), read: () => valuesOf(inputs) };
 }
 
-function inputOf({ name, type, defaultValue }, types, known, path) {
+function valuesOf(inputs) {
+  const values = inputs.map(({ name, read }) => [name, read()]).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(values);
+}
+
+/** An input: its element, its value (`read`), and `require`, which says whether what holds it is needed or given. */
+function inputOf({ name, type, defaultValue }, types, known, place) {
   const isNeeded = type.kind === "NON_NULL" && (defaultValue ?? null) === null;
   const inner = type.kind === "NON_NULL" ? type.ofType : type;
   const declared = types.get(named(type));
-  if (inner.kind === "INPUT_OBJECT") return objectInput(name, declared, types, known, { isNeeded, path });
   const title = make("span", {}, name, make("code", { className: "where" }, ` ${typeText(type)}`));
-  const labelled = (control) => make("label", {}, title, control);
-  if (inner.kind === "LIST") return jsonInput(labelled, known, { isNeeded, path });
-  if (inner.kind === "ENUM") return choiceInput(labelled, declared.enumValues.map(({ name }) => [name, name]), known, { isNeeded, path });
-  if (inner.name === "Boolean") return choiceInput(labelled, [[true, "true"], [false, "false"]], known, { isNeeded, path });
-  return textInput(labelled, inner.name, known, { isNeeded, path });
+  const labelled = (control) => make("label", {}, title, Object.assign(control, { name: place.path.join(".") }));
+  // An object within one of its own type is JSON, so that the form has an end.
+  if (inner.kind === "INPUT_OBJECT" && !place.within.includes(inner.name)) return objectInput(name, declared, types, known, { isNeeded, place });
+  if (inner.kind === "LIST" || inner.kind === "INPUT_OBJECT" || inner.name === "JSON") return jsonInput(labelled, known, isNeeded);
+  if (inner.kind === "ENUM") return choiceInput(labelled, declared.enumValues.map(({ name }) => name), known, isNeeded);
+  if (inner.name === "Boolean") return choiceInput(labelled, [true, false], known, isNeeded);
+  return textInput(labelled, inner.name, known, isNeeded);
 }
 
 /** The fields of an input object. One that is not needed is left out while all of its inputs are empty. */
-function objectInput(name, declared, types, known, { isNeeded, path }) {
-  const fields = declared.inputFields.map((field) => ({ name: field.name, ...inputOf(field, types, known?.[field.name], `${path}.${field.name}`) }));
+function objectInput(name, declared, types, known, { isNeeded, place }) {
+  const at = (field) => ({ path: [...place.path, field], within: [...place.within, declared.name] });
+  const fields = declared.inputFields.map((field) => ({ name: field.name, ...inputOf(field, types, known?.[field.name], at(field.name)) }));
   const element = make("fieldset", {}, make("legend", {}, name, make("code", { className: "where" }, ` ${declared.name}`)), fields.map(({ element }) => element));
-  const read = () => {
-    const values = fields.map(({ name, read }) => [name, read()]).filter(([, value]) => value !== undefined);
-    return values.length || isNeeded ? Object.fromEntries(values) : undefined;
+  const isGiven = () => fields.some(({ isEmpty }) => !isEmpty());
+  let isOuterGiven = false;
+  const require = (outer) => {
+    isOuterGiven = outer;
+    for (const field of fields) field.require((outer && isNeeded) || isGiven());
   };
-  return { element, read };
+  element.addEventListener("input", () => require(isOuterGiven));
+  const read = () => (isGiven() || isNeeded ? valuesOf(fields) : undefined);
+  return { element, read, require, isEmpty: () => !isGiven() };
 }
 
-function textInput(labelled, scalar, known, { isNeeded, path }) {
+/** An input with one control. */
+function single(labelled, control, isNeeded, value) {
+  const isEmpty = () => control.value.trim() === "";
+  const require = (isGiven) => { control.required = isNeeded && isGiven; };
+  return { element: labelled(control), read: () => (isEmpty() ? undefined : value(control.value)), require, isEmpty };
+}
+
+function textInput(labelled, scalar, known, isNeeded) {
   const isNumber = NUMBERS.includes(scalar);
   const type = isNumber ? { type: "number", step: scalar === "Int" ? "1" : "any" } : { type: "text" };
-  // A value that does not follow from the item is the argument's name.
-  const isUnknown = known === undefined || known === null || known === path.split(".").at(-1);
-  const value = isUnknown ? "" : typeof known === "string" ? known : JSON.stringify(known);
-  const input = make("input", { ...type, value, required: isNeeded, name: path, autocomplete: "off", spellcheck: false });
-  const read = () => {
-    if (input.value === "") return isNeeded && !isNumber ? "" : undefined;
-    return isNumber ? Number(input.value) : scalar === "JSON" ? JSON.parse(input.value) : input.value;
-  };
-  return { element: labelled(input), read };
+  const text = known === undefined || known === null ? "" : typeof known === "string" ? known : JSON.stringify(known);
+  const input = make("input", { ...type, value: text, autocomplete: "off", spellcheck: false });
+  return single(labelled, input, isNeeded, (text) => (isNumber ? Number(text) : text));
 }
 
-function choiceInput(labelled, options, known, { isNeeded, path }) {
-  const values = isNeeded ? options : [[undefined, ""], ...options];
-  const select = make("select", { name: path, required: isNeeded }, values.map(([, text], at) => make("option", { value: `${at}` }, text)));
-  select.value = `${Math.max(values.findIndex(([value]) => value === known), 0)}`;
-  return { element: labelled(select), read: () => values[Number(select.value)][0] };
+/** A choice. Nothing is chosen that is not known. */
+function choiceInput(labelled, values, known, isNeeded) {
+  const select = make("select", {}, [make("option", { value: "" }, ""), ...values.map((value) => make("option", { value: `${value}` }, `${value}`))]);
+  select.value = values.some((value) => `${value}` === `${known}`) ? `${known}` : "";
+  return single(labelled, select, isNeeded, (text) => values.find((value) => `${value}` === text));
 }
 
-/** A list, as JSON. */
-function jsonInput(labelled, known, { isNeeded, path }) {
-  const area = make("textarea", { value: known === undefined ? "" : JSON.stringify(known, null, 1), name: path, rows: 3, required: isNeeded, spellcheck: false });
-  const parsed = () => JSON.parse(area.value || "null");
+/** A list, or another value that is written as JSON. */
+function jsonInput(labelled, known, isNeeded) {
+  const area = make("textarea", { value: known === undefined ? "" : JSON.stringify(known, null, 1), rows: 3, spellcheck: false });
   area.addEventListener("input", () => {
     try {
-      parsed();
+      JSON.parse(area.value || "null");
       area.setCustomValidity("");
     } catch (error) {
       area.setCustomValidity(`This is no JSON: ${error.message}`);
     }
   });
-  return { element: labelled(area), read: () => (area.value.trim() ? parsed() : undefined) };
+  return single(labelled, area, isNeeded, JSON.parse);
 }

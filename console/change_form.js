@@ -7,7 +7,7 @@ import { operationWith } from "./operations.js";
 
 /**
  * Shows the form of a mutation in an element. `send` sends a request as the chosen caller, and gives the answer and who
- * called; `changed` is called when the mutation was made.
+ * called; `changed` is called when the mutation was made. Gives what reads the arguments as they stand.
  */
 export function changeForm(element, { field, types, known, isDelete, warning, writes, send, changed }) {
   const { elements, read } = argumentInputs(field.args, types, known);
@@ -36,6 +36,7 @@ export function changeForm(element, { field, types, known, isDelete, warning, wr
   });
   element.replaceChildren(make("h3", { tabIndex: -1 }, field.name), field.description ? make("p", { className: "note" }, field.description.split("\n")[0]) : "", form, outcome, plan);
   element.querySelector("h3").focus();
+  return read;
 }
 
 /** What the server says: that the change was made, or the error of each field, with its code. */

@@ -148,11 +148,13 @@ function openForm(element, { mutation, known, title, item, close }) {
   const field = api.kinds.find(({ kind }) => kind === "mutation")?.fields.find(({ name }) => name === mutation);
   const form = make("section", {});
   const closing = make("button", { type: "button", ariaLabel: "Close the form" }, "Close");
-  closing.addEventListener("click", () => {
-    aside.hidden = true;
+  const end = () => {
+    element.hidden = true;
     reopen = () => {};
     close();
-  });
+  };
+  closing.addEventListener("click", end);
+  element.onkeydown = (event) => { if (event.key === "Escape") end(); };
   element.replaceChildren(make("div", { className: "row" }, make("h2", {}, title), closing), form);
   element.hidden = false;
   if (!field) {
@@ -160,9 +162,10 @@ function openForm(element, { mutation, known, title, item, close }) {
     return;
   }
   const isDelete = (demands.conditions[mutation] ?? []).every(({ kind }) => kind === "delete" || kind === "check");
+  let read = () => known;
   reopen = () => {
-    const writes = demands;
-    changeForm(form, { field, types: api.types, known, isDelete, warning: item ? warningOf(mutation, item) : null, writes, send, changed: showItems });
+    const warning = item ? warningOf(mutation, item) : null;
+    read = changeForm(form, { field, types: api.types, known: read(), isDelete, warning, writes: demands, send, changed: showItems });
   };
   reopen();
 }

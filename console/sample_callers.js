@@ -28,6 +28,7 @@ export async function callerChoice(element, { address, hasSamples, changed = () 
     const { sub } = claimsOf(current() ?? "");
     claims.textContent = current() ? (sub ? `sub ${sub}` : "no sub") : "no token";
   };
+  token.addEventListener("change", changed);
   token.addEventListener("input", show);
   choice.addEventListener("change", () => {
     sessionStorage.setItem(KEY, choice.value);

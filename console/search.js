@@ -25,17 +25,16 @@ export function searchForm(form, tables, { table, index, search }, go, range = n
   const { only: _, ...others } = search;
   parts.push(choice("only", "Types", names, only, (name) => go(where({ ...others, ...(name ? { only: name === UNKNOWN ? "" : name } : {}) }))));
   const inputs = type ? fieldInputs(type, partitions, sorts, search) : keyInputs(partitions, sorts, search);
-  inputs.push(input("contains", "Any value contains", search.contains));
+  const text = input("any-text", "Any value contains", search.contains);
   const all = make("a", { href: `#${new URLSearchParams(where({}))}` }, "All items");
   const texts = range?.partition ? [range.partition, ...Object.values(range.equal ?? {}), ...(range.begins ? [`${range.begins}…`] : [])] : [];
   const found = texts.length ? make("span", { className: "where" }, texts.join(" · ")) : null;
-  form.replaceChildren(...[...parts, ...inputs.map((input) => input.label), make("button", { type: "submit" }, "Search"), all, found].filter(Boolean));
+  form.replaceChildren(...[...parts, ...[...inputs, text].map((input) => input.label), make("button", { type: "submit" }, "Search"), all, found].filter(Boolean));
   form.onsubmit = (event) => {
     event.preventDefault();
     const given = Object.fromEntries(inputs.filter(({ input }) => input.value).map(({ name, input }) => [name, input.value]));
-    const { contains, ...keys } = given;
-    const everywhere = { ...(contains ? { contains } : {}), ...(search.only === undefined ? {} : { only: search.only }) };
-    go(where({ ...(type ? { type: type.name, fields: JSON.stringify(keys) } : keyParameters(keys)), ...everywhere }));
+    const everywhere = { ...(text.input.value ? { contains: text.input.value } : {}), ...(search.only === undefined ? {} : { only: search.only }) };
+    go(where({ ...(type ? { type: type.name, fields: JSON.stringify(given) } : keyParameters(given)), ...everywhere }));
   };
   // What was in use stays in use.
   if (focused) document.getElementById(focused)?.focus();

@@ -23,6 +23,8 @@ use serde_json::{Map, Value, json};
 
 /// The most choices of an operation that are tried.
 const MAX_CHOICES: usize = 256;
+/// The most input objects that hold each other in a value.
+const MAX_DEPTH: usize = 3;
 
 /// What an operation costs at most.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -37,6 +39,8 @@ pub struct WorstCase {
     pub write_units: f64,
     /// Objects of the response.
     pub objects: u64,
+    /// How many choices were not tried, because there are so many.
+    pub untried: usize,
 }
 
 /// The greatest cost of an operation. An error is why none of its choices can be planned.
@@ -75,6 +79,7 @@ pub fn worst_case(model: &Model, document: &Document, operation: &Operation) -> 
                     read_units: so_far.read_units.max(cost.read_units),
                     write_units: so_far.write_units.max(cost.write_units),
                     objects: so_far.objects.max(cost.objects),
+                    untried: all_choices.saturating_sub(MAX_CHOICES + 1),
                 });
             }
             Err(error) => refused = refused.or(Some(error)),
@@ -141,10 +146,15 @@ impl Whole<'_> {
     fn holds(&self, name: &str) -> bool {
         self.within.is_some_and(|(ty, outer)| ty == name || outer.holds(name))
     }
+
+    /// How many input objects it is a part of.
+    fn depth(&self) -> usize {
+        self.within.map_or(0, |(_, outer)| outer.depth() + 1)
+    }
 }
 
 /// The greatest value of a type: of numbers the largest, of lists the longest that counts, of objects all fields. An
-/// input object has none of its own type in it. `None` if no value is known that the type accepts.
+/// input object has none of its own type in it, and few that hold each other. `None` if no value is known that the type accepts.
 fn greatest(api: &Schema, ty: &Type, whole: Whole<'_>) -> Option<Value> {
     if let Type::List(element) | Type::NonNullList(element) = ty {
         // Only the outermost list is counted.
@@ -155,7 +165,7 @@ fn greatest(api: &Schema, ty: &Type, whole: Whole<'_>) -> Option<Value> {
     let name = ty.inner_named_type().as_str();
     match api.types.get(name)? {
         ExtendedType::Enum(definition) => definition.values.keys().next().map(|name| json!(name.as_str())),
-        ExtendedType::InputObject(_) if whole.holds(name) => None,
+        ExtendedType::InputObject(_) if whole.holds(name) || whole.depth() == MAX_DEPTH => None,
         ExtendedType::InputObject(input) => {
             let part = Whole { within: Some((name, &whole)), in_list: whole.in_list };
             let fields = input
@@ -224,6 +234,17 @@ mod tests {
         let rows = value("rows");
         assert_eq!((rows.as_array().unwrap().len(), &rows[0]), (100, &json!([i32::MAX])));
         value("any");
+    }
+
+    #[test]
+    fn input_types_that_all_hold_each_other_have_an_end() {
+        let fields: String = (0..12).map(|number| format!("f{number}: [T{number}] ")).collect();
+        let types: String = (0..12).map(|number| format!("input T{number} {{ id: ID {fields} }}\n")).collect();
+        let text = format!("{types} type Query {{ a(of: T0): Int }}");
+        let api = Schema::parse_and_validate(text, "types").unwrap();
+        let field = api.type_field("Query", "a").unwrap();
+        let value = greatest(&api, &field.argument_by_name("of").unwrap().ty, Whole::NONE).unwrap();
+        assert!(value["f1"][0]["f2"][0]["id"] == json!("*") && value["f1"][0]["f2"][0].get("f3").is_none(), "{value}");
     }
 
     #[test]

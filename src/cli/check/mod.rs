@@ -3,6 +3,7 @@
 
 mod access_paths;
 mod documents;
+mod explanation;
 mod github;
 mod listing;
 mod rules_table;
@@ -44,6 +45,10 @@ pub struct Check {
     #[arg(long, value_name = "DIR", conflicts_with = "of")]
     documents: Option<PathBuf>,
 
+    /// Explain a code, with the smallest schema that has the mistake and what is right, and check nothing
+    #[arg(long, value_name = "CODE")]
+    explain: Option<String>,
+
     /// Exit with 1 also if there are warnings
     #[arg(long)]
     deny_warnings: bool,
@@ -81,6 +86,10 @@ struct CheckResult<'m> {
 impl Check {
     /// Runs the command.
     pub fn run(self) -> Result<ExitCode> {
+        if let Some(code) = &self.explain {
+            output::print(&explanation::explanation(code)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let price = self.price.price()?;
         let file = self.file.as_ref().unwrap_or(&self.choice.schema);
         let text = schema_file::read(file)?;
@@ -95,6 +104,9 @@ impl Check {
             CheckFormat::Sarif => output::print(&format!("{:#}\n", sarif::log(&findings.found)))?,
             CheckFormat::Text => {
                 findings.found.iter().for_each(schema_file::show);
+                if let Some(finding) = placed(&findings.found).next() {
+                    eprintln!("`keyfold check --explain {}` shows what is right.\n", finding.diagnostic.code);
+                }
                 output::print(&self.table(&findings, &price))?;
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::cli::store_choice::explained;
 use crate::schema::table::{Index, KeyAttribute, Projection, Table};
+use crate::table::bulk::export_lines::item_to_json;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::call::Query;
 use crate::table::data::limits::WRITES_PER_BATCH;
@@ -9,6 +10,7 @@ use crate::table::data::write::{BatchWrite, WriteError};
 use crate::table::data_store::DataStore;
 use crate::table::store::TableStore;
 use anyhow::{Result, anyhow, bail, ensure};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,6 +55,11 @@ impl Stock {
     /// The items that a table has now.
     pub async fn take(store: &TableStore, table: &Table) -> Result<Self> {
         Ok(Self { items: items_by_key(store, table, None).await?, table: table.clone() })
+    }
+
+    /// The items as lines of an export.
+    pub fn text(&self) -> String {
+        self.items.values().map(|item| format!("{}\n", Value::Object(item_to_json(item)))).collect()
     }
 
     /// Puts back what differs.

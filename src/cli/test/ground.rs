@@ -14,9 +14,7 @@ use crate::execute::service::call::ServiceConnector;
 use crate::schema::model::Model;
 use crate::table::embedded::observer::Recorder;
 use crate::table::store::TableStore;
-use anyhow::{Context, Result, ensure};
-use std::fs;
-use std::io::ErrorKind;
+use anyhow::{Result, ensure};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +29,7 @@ pub struct CaseGround {
     services: Arc<dyn ServiceConnector>,
     /// The callers of the samples.
     pub callers: Vec<SampleCaller>,
-    /// The text of the samples, whose values are not generated.
+    /// The items of the samples as text: their values are not generated.
     known: String,
 }
 
@@ -46,10 +44,9 @@ impl CaseGround {
         samples::load(&store, &model.tables, samples, Vec::new()).await?;
         let (mut stocks, mut known) = (Vec::new(), String::new());
         for table in &model.tables {
-            stocks.push(Stock::take(&store, table).await?);
-            if let Some(directory) = samples.directory() {
-                known += &text_if_there(&directory.join(format!("{}.jsonl", table.name)))?;
-            }
+            let stock = Stock::take(&store, table).await?;
+            known += &stock.text();
+            stocks.push(stock);
         }
         let callers = samples.directory().map_or_else(|| Ok(Vec::new()), callers::read)?;
         let services = FileServices::beside(schema, Arc::new(WrittenServices::default()));
@@ -81,13 +78,6 @@ impl CaseGround {
     }
 }
 
-fn text_if_there(path: &Path) -> Result<String> {
-    match fs::read_to_string(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
-        read => read.with_context(|| format!("cannot read {}", path.display())),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -100,6 +90,18 @@ type Note @item(keys: { PK: "{id}", SK: "Note" }) { id: ID! text: String }
 type Query { note(id: ID!): Note @find(consistent: true) }
 type Mutation { write(id: ID!, text: String): Note! @put }
 "#;
+
+    #[tokio::test]
+    async fn values_of_the_samples_are_not_generated_whatever_their_file() {
+        let id = "7b6d3a5e-90cf-4b41-8f60-4f7a64d1a3c2";
+        let directory = tempfile::tempdir().unwrap();
+        let item = serde_json::json!({ "PK": { "S": id }, "SK": { "S": "Note" } });
+        std::fs::write(directory.path().join("notes.json"), format!("[{item}]")).unwrap();
+        let (model, _) = schema::load("s", SCHEMA, &|_| None).map_err(|mistakes| mistakes.render(false)).unwrap();
+        let samples = Samples::In(directory.path().to_owned());
+        let ground = CaseGround::fill(model, Path::new("schema.graphql"), &samples).await.unwrap();
+        assert_eq!(ground.names("").replace(id), id);
+    }
 
     #[tokio::test]
     async fn what_a_late_case_wrote_is_put_back_and_it_has_no_outcome() {

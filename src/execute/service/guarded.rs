@@ -51,21 +51,22 @@ impl GuardedService {
         Self { declared, caller, places, circuit: Circuit::default() }
     }
 
-    /// Makes a call, until its time or the request's has ended.
+    /// Makes a call of a run that began and ends at these times, until its time or the run's has ended. The report
+    /// lacks the field and the wave.
     pub async fn call(
         &self,
         request: &ServiceRequest,
-        deadline: Instant,
+        (run_began, deadline): (Instant, Instant),
     ) -> (Result<ServiceAnswer, ServiceError>, ServiceCallReport) {
         let (began, mut attempts) = (Instant::now(), 0);
         let ends = deadline.min(began + self.declared.timeout);
         let answer = self.answer(request, (began, ends), &mut attempts).await;
         let report = ServiceCallReport {
             service: self.declared.name.clone(),
-            field: request.field.clone(),
+            field: String::new(),
             items: request.items.len(),
             wave: 0,
-            start: Duration::ZERO,
+            start: began - run_began,
             lasted: began.elapsed(),
             attempts,
             failure: answer.as_ref().err().map(|error| error.kind),
@@ -92,13 +93,18 @@ impl GuardedService {
             let detail = format!("{name} has not answered lately, so it is left alone for a while");
             ServiceError::new(ServiceErrorKind::Unavailable, detail)
         };
-        if self.circuit.is_open(Instant::now()) {
+        if self.circuit.is_open(began) {
             return Err(left_alone());
         }
-        let place = timeout_at(ends, self.places.acquire()).await;
-        let Ok(Ok(_place)) = place else {
-            let detail = format!("{} calls of {name} are in flight", self.declared.in_flight);
-            return Err(ServiceError::new(ServiceErrorKind::Timeout, detail));
+        let _place = match self.places.try_acquire() {
+            Ok(place) => place,
+            Err(_) => match timeout_at(ends, self.places.acquire()).await {
+                Ok(Ok(place)) => place,
+                _ => {
+                    let detail = format!("{} calls of {name} are in flight", self.declared.in_flight);
+                    return Err(ServiceError::new(ServiceErrorKind::Timeout, detail));
+                }
+            },
         };
         let has_whole_time = ends >= began + self.declared.timeout;
         let most = if self.declared.idempotent || request.key.is_some() { ATTEMPTS } else { 1 };

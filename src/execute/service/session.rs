@@ -13,9 +13,8 @@ use dataloader::non_cached::Loader;
 use futures_util::future::join_all;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -53,23 +52,10 @@ pub struct FieldRequest {
 }
 
 impl FieldRequest {
-    /// What distinguishes the calls of a request. The caller is the same in all of them.
-    fn identity(&self) -> (usize, &str, &Option<Map<String, Value>>) {
-        (self.service, &self.request.field, &self.request.arguments)
-    }
-}
-
-impl PartialEq for FieldRequest {
-    fn eq(&self, other: &Self) -> bool {
-        self.identity() == other.identity()
-    }
-}
-
-impl Eq for FieldRequest {}
-
-impl Hash for FieldRequest {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.service, &self.request.field).hash(state);
+    /// Whether both ask for the same. The caller is the same in all of a request.
+    fn is_same(&self, other: &Self) -> bool {
+        let (own, others) = (&self.request, &other.request);
+        self.service == other.service && own.field == others.field && own.arguments == others.arguments
     }
 }
 
@@ -93,8 +79,8 @@ struct FieldInputs {
     called: usize,
 }
 
-/// The fields of a request that services compute.
-type Fields = IndexMap<FieldRequest, FieldInputs>;
+/// The fields of a request that services compute. They are few.
+type Fields = Vec<(FieldRequest, FieldInputs)>;
 
 /// The calls of one request.
 pub struct ServiceSession {
@@ -116,15 +102,15 @@ impl ServiceSession {
     /// The position of a field.
     pub fn field(&self, request: FieldRequest) -> usize {
         let mut fields = self.calls.fields();
-        let entry = fields.entry(request);
-        let position = entry.index();
-        entry.or_default();
-        position
+        fields.iter().position(|(known, _)| known.is_same(&request)).unwrap_or_else(|| {
+            fields.push((request, FieldInputs::default()));
+            fields.len() - 1
+        })
     }
 
     /// Asks for the value for an input of a field, at the next load. Fails if the request has no room for it.
     pub fn ask(&self, field: usize, json: String) -> Result<InputId, Arc<Failure>> {
-        let input = match self.calls.fields()[field].asked.entry(json.into()) {
+        let input = match self.calls.fields()[field].1.asked.entry(json.into()) {
             Entry::Occupied(known) => known.index(),
             Entry::Vacant(new) => {
                 self.admit(new.key())?;
@@ -155,7 +141,7 @@ impl ServiceSession {
 
     /// The outcome of an input after the load.
     pub fn outcome(&self, InputId { field, input }: InputId) -> ServiceOutcome {
-        let outcome = self.calls.fields()[field].asked[input].clone();
+        let outcome = self.calls.fields()[field].1.asked[input].clone();
         outcome.unwrap_or_else(|| Err(Failure::new(ErrorCode::Internal, "A service's answer was lost.")))
     }
 
@@ -164,11 +150,10 @@ impl ServiceSession {
         let Some(guarded) = self.calls.services.0.get(service) else {
             return (Err(ServiceError::new(ServiceErrorKind::Unavailable, "there is no such service")), false);
         };
-        let start = self.calls.began.elapsed();
-        let (answer, mut report) = guarded.call(request, self.calls.deadline).await;
-        (report.wave, report.start) = (1, start);
+        let (answer, mut report) = guarded.call(request, (self.calls.began, self.calls.deadline)).await;
+        report.wave = 1;
         let is_sent = report.attempts > 0;
-        self.calls.report(report);
+        self.calls.report(report, request.field.clone());
         let answer = answer.and_then(|answer| self.calls.with_room(answer));
         if let Err(error) = &answer {
             log(&request.field, error);
@@ -238,13 +223,12 @@ impl Calls {
     /// Makes one call of a wave, and keeps the outcomes.
     async fn call(&self, (field, inputs): CallInputs, wave: usize) {
         let Some((service, request)) = self.request(field, inputs.clone()) else { return };
-        let from = self.began.elapsed();
-        let (answer, mut report) = service.call(&request, self.deadline).await;
-        (report.wave, report.start) = (wave, from);
-        self.report(report);
+        let (answer, mut report) = service.call(&request, (self.began, self.deadline)).await;
+        report.wave = wave;
         let answer = answer.and_then(|answer| self.with_room(answer)).map_err(|error| failure(&request.field, &error));
+        self.report(report, request.field);
         let mut fields = self.fields();
-        let outcomes = fields[field].asked.values_mut().skip(inputs.start).take(inputs.len());
+        let outcomes = fields[field].1.asked.values_mut().skip(inputs.start).take(inputs.len());
         match answer {
             Ok(answer) => outcomes.zip(answer.results).for_each(|(known, result)| *known = Some(outcome(result))),
             Err(why) => outcomes.for_each(|known| *known = Some(Err(why.clone()))),
@@ -254,12 +238,13 @@ impl Calls {
     /// The service of a field, and what it gets for these inputs.
     fn request(&self, field: usize, inputs: Range<usize>) -> Option<(&GuardedService, ServiceRequest)> {
         let fields = self.fields();
-        let (declared, known) = fields.get_index(field)?;
+        let (declared, known) = fields.get(field)?;
         let items = known.asked.keys().skip(inputs.start).take(inputs.len()).cloned().collect();
         Some((self.services.0.get(declared.service)?, ServiceRequest { items, ..declared.request.clone() }))
     }
 
-    fn report(&self, report: ServiceCallReport) {
+    fn report(&self, report: ServiceCallReport, field: String) {
+        let report = ServiceCallReport { field, ..report };
         self.reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
     }
 

@@ -38,6 +38,16 @@ pub async fn page(Path(path): Path<String>) -> Response {
     html(HeaderValue::from_static(POLICY), page.replace("{document}", &document))
 }
 
+/// The text of a page by its path below docs/.
+pub fn text(path: &str) -> Option<&'static str> {
+    PAGES.get(path).map(String::as_str)
+}
+
+/// The paths below docs/ of the pages that hold a text.
+pub fn holding<'t>(text: &'t str) -> impl Iterator<Item = &'static str> + 't {
+    PAGES.iter().filter(move |(_, page)| page.contains(text)).map(|(path, _)| path.as_str())
+}
+
 /// The path below docs/ to which a relative link of a page leads. `None` if it leads out of docs/.
 fn target(from: &str, url: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();

@@ -4,6 +4,7 @@
 use super::protocol::{FORBIDDEN, close};
 use crate::serve::sign_in::authenticator::{Authenticator, Identity};
 use crate::serve::sign_in::credentials::Credentials;
+use crate::serve::sign_in::fault::RefusedCaller;
 use crate::serve::sign_in::origin::RequestOrigin;
 use axum::extract::ws::{CloseCode, CloseFrame};
 use serde_json::Value;
@@ -54,7 +55,11 @@ impl SocketIdentity {
             Err(refused) if refused.fault.passes() => {
                 State::Refused(close(TRY_AGAIN_LATER, "Tokens cannot be checked now."))
             }
-            Err(refused) => State::Refused(close(FORBIDDEN, refused.advice.as_deref().unwrap_or("Forbidden"))),
+            // A reason is too short for a whole advice.
+            Err(RefusedCaller { fault, advice: Some(_) }) => {
+                State::Refused(close(FORBIDDEN, &format!("The sign-in is refused: {fault}.")))
+            }
+            Err(_) => State::Refused(close(FORBIDDEN, "Forbidden")),
         };
         let known = matches!(state, State::Known(_));
         self.state.send_replace(state);

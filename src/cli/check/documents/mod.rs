@@ -105,28 +105,34 @@ impl CheckedDocuments {
     /// The operations with their costs, as a table.
     pub fn table(&self, price: &UnitPrice) -> String {
         let head = ["OPERATION", "CALLS", "WAVES", "READ UNITS", "WRITE UNITS", "A MILLION", "AT"].map(str::to_owned);
-        let mut rows = vec![head.to_vec()];
+        let (mut rows, mut incomplete) = (vec![head.to_vec()], false);
         for ClientOperation { name, file, line, cost } in &self.operations {
             let name = name.clone().unwrap_or_else(|| "(no name)".to_owned());
             let numbers = match cost {
-                Some(WorstCase { calls, waves, read_units, write_units, .. }) => {
+                Some(WorstCase { calls, waves, read_units, write_units, untried, .. }) => {
+                    incomplete |= *untried > 0;
+                    let calls = if *untried > 0 { format!("{calls}*") } else { calls.to_string() };
                     let dollars = price.dollars_a_million(*read_units, *write_units);
                     let (reads, writes) = (read_units.to_string(), write_units.to_string());
-                    [calls.to_string(), waves.to_string(), reads, writes, dollars.to_string()]
+                    [calls, waves.to_string(), reads, writes, dollars.to_string()]
                 }
                 None => ["–"; 5].map(str::to_owned),
             };
             rows.push([vec![name], numbers.to_vec(), vec![format!("{file}:{line}")]].concat());
         }
-        let note = format!("Each costs at most so much, whatever its variables are ({}).\n", price.place());
+        let mut note = format!("Each costs at most so much, whatever its variables are ({}).\n", price.place());
+        if incomplete {
+            note += "* Its variables have more choices than are tried, so others may cost more.\n";
+        }
         if self.operations.is_empty() { String::new() } else { format!("{}\n{note}", aligned(&rows)) }
     }
 
     /// The operations with their costs, for programs.
     pub fn json(&self, price: &UnitPrice) -> Value {
         let one = |ClientOperation { name, file, line, cost }: &ClientOperation| {
-            let cost = cost.map(|WorstCase { calls, waves, read_units, write_units, objects }| {
+            let cost = cost.map(|WorstCase { calls, waves, read_units, write_units, objects, untried }| {
                 json!({
+                    "untried": untried,
                     "calls": calls, "waves": waves, "capacity": { "read": read_units, "write": write_units },
                     "dollarsAMillion": price.dollars_a_million(read_units, write_units).0, "objects": objects,
                 })

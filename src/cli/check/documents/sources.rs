@@ -82,13 +82,32 @@ impl ClientFiles {
         named.find(|(at, _)| *at == file).or(first)
     }
 
-    /// Reports fragments of one name in several files: which of them a third file means, nobody knows.
+    /// Operations of one name in a file, and those without a name beside others: a server refuses such a document.
+    fn doubles_of_operations(&self) -> Vec<(usize, Range<usize>, String)> {
+        let mut found = Vec::new();
+        for (file, source) in self.files.iter().enumerate() {
+            let operations: Vec<_> = source.definitions.iter().filter(|one| !one.is_fragment).collect();
+            let mut names = BTreeSet::new();
+            for one in &operations {
+                let message = match &one.name {
+                    Some(name) if !names.insert(name) => format!("another operation of this file is also `{name}`"),
+                    None if operations.len() > 1 => "an operation without a name stands alone in its file".to_owned(),
+                    _ => continue,
+                };
+                found.push((file, one.head.clone(), message));
+            }
+        }
+        found
+    }
+
+    /// Reports fragments of one name in several files: which of them a third file means, nobody knows. And operations
+    /// that a file cannot have beside each other.
     pub fn report_doubles(&mut self) {
         let mut named: BTreeMap<String, Vec<(usize, Range<usize>)>> = BTreeMap::new();
         for (file, one) in self.definitions().filter(|(_, one)| one.is_fragment) {
             named.entry(one.name.clone().unwrap_or_default()).or_default().push((file, one.head.clone()));
         }
-        let mut found = Vec::new();
+        let mut found = self.doubles_of_operations();
         for (name, places) in named {
             let Some(((first, _), others)) = places.split_first() else { continue };
             for (file, span) in others {

@@ -3,8 +3,9 @@
 
 use crate::schema::model::page::{ITEMS, PageForm};
 use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType, TypeKind};
-use apollo_compiler::ast::Type;
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::Name;
+use apollo_compiler::ast::{InputValueDefinition, Type};
+use apollo_compiler::schema::{Component, ExtendedType};
 use serde_json::{Map, Value, json};
 
 /// How deep embedded objects are selected. Deeper ones do not change the requests.
@@ -245,6 +246,26 @@ pub fn value(
             _ => json!(path.rsplit('.').next().unwrap_or(path)),
         }),
     }
+}
+
+/// The chosen value of an argument or of an input object's field, with nothing that was not chosen.
+pub fn chosen_value(
+    model: &Model,
+    path: &str,
+    ty: &Type,
+    chosen: &dyn Fn(&str) -> Option<Value>,
+    depth: usize,
+) -> Option<Value> {
+    let of_fields = || {
+        let Some(ExtendedType::InputObject(input)) = model.api.types.get(ty.inner_named_type()) else { return None };
+        let member = |(name, field): (&Name, &Component<InputValueDefinition>)| {
+            let value = chosen_value(model, &format!("{path}.{name}"), &field.ty, chosen, depth + 1)?;
+            Some((name.to_string(), value))
+        };
+        let members: Map<String, Value> = input.fields.iter().filter_map(member).collect();
+        (!members.is_empty()).then_some(Value::Object(members))
+    };
+    chosen(path).or_else(|| if ty.is_list() || depth == MAX_DEPTH { None } else { of_fields() })
 }
 
 /// Whether an argument of a field pages or sorts, so that it chooses no path.

@@ -31,7 +31,7 @@ pub struct ItemUse {
     pub call: String,
     /// An operation with the field.
     pub operation: String,
-    /// The arguments of a field that writes.
+    /// The arguments of a field that writes, as far as they follow from the item.
     pub arguments: Map<String, Value>,
 }
 
@@ -223,7 +223,7 @@ fn find_in(kind: &FieldKind) -> Option<&Find> {
     if let FieldKind::Find(find) = kind { Some(find) } else { None }
 }
 
-/// An operation that writes, with values of the items, and its arguments; each attempt chooses others.
+/// An operation that writes, and those of its arguments that follow from the items; each attempt chooses others.
 fn writing(
     examples: &Examples<'_>,
     attempt: usize,
@@ -236,5 +236,9 @@ fn writing(
     choice.choose(&roles::write_roles(model, root, write));
     let given = examples.given(field, &choice, None);
     let text = operation::text(model, "mutation", &[examples.call(root, field, &given)], true)?;
-    Some((text, given.into_iter().map(|(argument, value)| (argument.name.clone(), value)).collect()))
+    let chosen = |argument: &Argument| {
+        let value = |path: &str| choice.value(path).cloned();
+        Some((argument.name.clone(), operation::chosen_value(model, &argument.name, &argument.ty, &value, 0)?))
+    };
+    Some((text, field.arguments.iter().filter_map(chosen).collect()))
 }

@@ -55,12 +55,20 @@ impl GatewayTables {
         let start = wanted.after.as_deref().map(item_of).transpose()?;
         let mut query = range.query(table, place.index, start);
         let types = TypesOfTable::new(model, place.table, place.index);
+        let only = wanted.only.as_deref();
+        let text = wanted.contains.as_deref().map(str::to_lowercase).filter(|text| !text.is_empty());
         let (began, mut items, mut read) = (Instant::now(), Vec::new(), 0);
         loop {
             let (page, _) = gateway.store().read_page(&query, (began + BOUND).into()).await.map_err(trouble)?;
             let typed = page.items.iter().map(|item| (types.item_type(item), item));
-            let wanted = typed.filter(|(ty, item)| is_wanted(&wanted, ty.map(|ty| ty.name.as_str()), item));
-            items.extend(wanted.map(|(ty, item)| keys::item(table, ty, item)));
+            let found = typed.filter(|(ty, item)| {
+                let name = ty.map_or("", |ty| &ty.name);
+                only.is_none_or(|only| only == name)
+                    && text.as_ref().is_none_or(|text| item.iter().any(|(_, value)| holds(value, text)))
+            });
+            items.extend(found.map(|(ty, item)| keys::item(table, ty, item)));
+            // The search of a store in memory never waits.
+            tokio::task::yield_now().await;
             read += page.items.len();
             query.start = page.last_key;
             if query.start.is_none() || items.len() >= query.limit as usize || began.elapsed() > LOOKS_FOR {
@@ -91,13 +99,6 @@ impl GatewayTables {
         };
         Ok(json!({ "type": sample.ty, "uses": uses(model, &sample).into_iter().map(shown).collect::<Vec<_>>() }))
     }
-}
-
-/// Whether an item of a type, or of none, is searched for.
-fn is_wanted(wanted: &ItemsQuery, ty: Option<&str>, item: &Item) -> bool {
-    let is_of_type = wanted.only.as_deref().is_none_or(|only| only == ty.unwrap_or_default());
-    let text = wanted.contains.as_deref().map(str::to_lowercase).filter(|text| !text.is_empty());
-    is_of_type && text.is_none_or(|text| item.iter().any(|(_, value)| holds(value, &text)))
 }
 
 /// Whether a value holds a text that is in lower case.
