@@ -105,7 +105,7 @@ impl Check {
             CheckFormat::Text => {
                 findings.found.iter().for_each(schema_file::show);
                 if let Some(finding) = placed(&findings.found).next() {
-                    eprintln!("`keyfold check --explain {}` shows what is right.\n", finding.diagnostic.code);
+                    eprintln!("`keyfold check --explain {}` shows what is right.", finding.diagnostic.code);
                 }
                 output::print(&self.table(&findings, &price))?;
             }
