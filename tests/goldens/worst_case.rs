@@ -30,6 +30,7 @@ fn no_variables_cost_more() -> Result<(), Failed> {
             read_units: cost.read_units,
             write_units: cost.write_units,
             objects: cost.objects,
+            untried: worst.untried,
         };
         let has_variables = !operation.variables.is_empty();
         compared[usize::from(has_variables)] += 1;
