@@ -96,9 +96,10 @@ impl GuardedService {
         if self.circuit.is_open(began) {
             return Err(left_alone());
         }
+        // What is rare is boxed, so that the future of a call is small enough for malloc's cache.
         let _place = match self.places.try_acquire() {
             Ok(place) => place,
-            Err(_) => match timeout_at(ends, self.places.acquire()).await {
+            Err(_) => match Box::pin(timeout_at(ends, self.places.acquire())).await {
                 Ok(Ok(place)) => place,
                 _ => {
                     let detail = format!("{} calls of {name} are in flight", self.declared.in_flight);
@@ -131,7 +132,7 @@ impl GuardedService {
             if !may_repeat || Instant::now() + pause >= ends {
                 return answer;
             }
-            sleep_until(Instant::now() + pause).await;
+            Box::pin(sleep_until(Instant::now() + pause)).await;
             pause *= 2;
         }
     }

@@ -204,7 +204,7 @@ impl Calls {
     async fn make(&self, wave: usize) {
         match <[CallInputs; 1]>::try_from(self.due()) {
             Ok([inputs]) => self.call(inputs, wave).await,
-            Err(due) => drop(join_all(due.into_iter().map(|inputs| self.call(inputs, wave))).await),
+            Err(due) => drop(Box::pin(join_all(due.into_iter().map(|inputs| self.call(inputs, wave)))).await),
         }
     }
 
