@@ -154,7 +154,8 @@ impl Whole<'_> {
 }
 
 /// The greatest value of a type: of numbers the largest, of lists the longest that counts, of objects all fields. An
-/// input object has none of its own type in it, and few that hold each other. `None` if no value is known that the type accepts.
+/// input object has none of its own type in it, and few that hold each other. `None` if no value is known that the type
+/// accepts.
 fn greatest(api: &Schema, ty: &Type, whole: Whole<'_>) -> Option<Value> {
     if let Type::List(element) | Type::NonNullList(element) = ty {
         // Only the outermost list is counted.

@@ -1,5 +1,5 @@
-//! The code of a mistake or a warning in; out, what docs/errors.md says of it: its meaning, the smallest schema that has
-//! it, and what is right.
+//! The code of a mistake or a warning in; out, what docs/errors.md says of it: its meaning, the smallest schema that
+//! has it, and what is right.
 
 use crate::schema::diagnostics::rules;
 use crate::serve::console::docs;

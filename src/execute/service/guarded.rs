@@ -6,7 +6,7 @@ use super::circuit::Circuit;
 use crate::schema::model::service::Service;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// The most attempts of a call that may be repeated.
@@ -74,6 +74,15 @@ impl GuardedService {
         (answer, report)
     }
 
+    /// Waits for a place among the calls in flight.
+    async fn place(&self, ends: Instant) -> Result<SemaphorePermit<'_>, ServiceError> {
+        let place = timeout_at(ends, self.places.acquire()).await;
+        place.ok().and_then(Result::ok).ok_or_else(|| {
+            let Service { in_flight, name, .. } = &self.declared;
+            ServiceError::new(ServiceErrorKind::Timeout, format!("{in_flight} calls of {name} are in flight"))
+        })
+    }
+
     async fn answer(
         &self,
         request: &ServiceRequest,
@@ -99,13 +108,7 @@ impl GuardedService {
         // What is rare is boxed, so that the future of a call is small enough for malloc's cache.
         let _place = match self.places.try_acquire() {
             Ok(place) => place,
-            Err(_) => match Box::pin(timeout_at(ends, self.places.acquire())).await {
-                Ok(Ok(place)) => place,
-                _ => {
-                    let detail = format!("{} calls of {name} are in flight", self.declared.in_flight);
-                    return Err(ServiceError::new(ServiceErrorKind::Timeout, detail));
-                }
-            },
+            Err(_) => Box::pin(self.place(ends)).await?,
         };
         let has_whole_time = ends >= began + self.declared.timeout;
         let most = if self.declared.idempotent || request.key.is_some() { ATTEMPTS } else { 1 };

@@ -241,8 +241,8 @@ proptest! {
             let (expected, calls) = ask(&alone, &query).await;
             let (response, fewer) = ask(&sharing, &query).await;
             prop_assert_eq!(&response, &expected, "{}", query);
-            // At most once per employee, items are in the way: unknown ones, or those of a list that is too long. Or the
-            // employee is missing, and what the Query did not reach is read before that is known.
+            // At most once per employee, items are in the way: unknown ones, or those of a list that is too long. Or
+            // the employee is missing, and what the Query did not reach is read before that is known.
             let is_too_long = expected.get("errors").is_some();
             let is_missing = expected.to_string().contains("\"employee\":null");
             let most = calls.len() + if is_foreign || is_too_long || is_missing { EMPLOYEES } else { 0 };
