@@ -116,7 +116,8 @@ fn check_tells_ten_mistakes_at_once_each_underlined() {
         10,
         "{said}"
     );
-    assert!(said.trim_end().ends_with("ten_mistakes.graphql: 10 errors"), "{said}");
+    let end = "ten_mistakes.graphql: 10 errors\n`keyfold check --explain KF0106` shows what is right.";
+    assert!(said.trim_end().ends_with(end), "{said}");
 }
 
 #[test]
