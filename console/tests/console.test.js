@@ -114,7 +114,7 @@ onPage("the caller decides what is seen", {}, async (page) => {
 
 onPage("a keyboard alone is enough", {}, async (page) => {
   const focused = () => page.evaluate(() => document.activeElement.id);
-  for (const next of ["data", "design", "caller", "operations-switch", "plan-switch"]) {
+  for (const next of ["data", "design", "docs", "caller", "operations-switch", "plan-switch"]) {
     await page.keyboard.press("Tab");
     assert.equal(await focused(), next);
   }
