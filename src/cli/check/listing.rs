@@ -17,6 +17,13 @@ pub struct PlacedFinding<'a> {
     pub diagnostic: &'a Diagnostic,
 }
 
+/// The place of an offset of a text.
+pub fn line_place(text: &str, offset: usize) -> LinePlace {
+    let before = text.get(..offset).unwrap_or(text);
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
+}
+
 /// All findings of these files.
 pub fn placed(found: &[Diagnostics]) -> impl Iterator<Item = PlacedFinding<'_>> {
     found.iter().flat_map(|source| source.list.iter().map(move |diagnostic| PlacedFinding { source, diagnostic }))
@@ -38,12 +45,7 @@ impl PlacedFinding<'_> {
 
     /// Where a span of its file begins, and where it has ended.
     pub fn range_of(&self, span: &Span) -> [LinePlace; 2] {
-        let text = &self.source.text;
-        [span.start, span.end].map(|offset| {
-            let before = text.get(..offset).unwrap_or(text);
-            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-            (before.matches('\n').count() + 1, column)
-        })
+        [span.start, span.end].map(|offset| line_place(&self.source.text, offset))
     }
 
     /// It as JSON, with the edits that make what its help says.

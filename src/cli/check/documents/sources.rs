@@ -1,5 +1,6 @@
 //! The files of clients: their texts, what they define, and what is wrong with them. Must not know schemas.
 
+use crate::cli::check::listing::line_place;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::definitions::ExecutableDefinition;
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity, clause};
@@ -35,9 +36,7 @@ impl ClientFile {
 
     /// The line and the column of an offset, from 1.
     pub fn position(&self, offset: usize) -> (usize, usize) {
-        let before = self.text.get(..offset).unwrap_or(&self.text);
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        (before.matches('\n').count() + 1, column)
+        line_place(&self.text, offset)
     }
 
     /// The bytes of the name, or of the one letter, at a line and a column.
