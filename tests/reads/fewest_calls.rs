@@ -34,6 +34,8 @@ type Shelf @item(
   again: Shelf @find(where: { shopId: "{shopId}", row: "{row}", number: "{number}" })
   beside: [Shelf!]! @find(where: { shopId: "{shopId}", row: "{row}", number: null })
   shop: Shop @find(where: { shopId: "{shopId}" })
+  inCity: [Shelf!]! @find(index: "byCity", where: { row: null, number: null })
+  inCityDown: [Shelf!]! @find(index: "byCity", order: DESC, where: { row: null, number: null })
 }
 type ShelfConnection { nodes: [Shelf!]! totalCount: Int! }
 type User @item(table: "users", keys: { id: "U#{userId}" }) {
@@ -173,6 +175,20 @@ async fn an_excluded_bound_costs_no_second_page() {
         r#"{ pageBelow(shopId: 1, row: "a", to: "2", last: 1) { nodes { number } } }"#,
         json!({ "pageBelow": { "nodes": [{ "number": "1" }] } }),
         &["Query"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn lists_below_one_item_that_is_asked_for_twice_share_a_query() {
+    let shelf = |list: &str| format!(r#"shelf(shopId: 1, row: "b", number: 1) {{ {list} {{ row number }} }}"#);
+    takes(
+        &format!("{{ one: {} other: {} }}", shelf("inCity"), shelf("inCityDown")),
+        json!({
+            "one": { "inCity": [{ "row": "a", "number": "1" }, { "row": "a", "number": "2" }, { "row": "b", "number": "1" }] },
+            "other": { "inCityDown": [{ "row": "b", "number": "1" }, { "row": "a", "number": "2" }, { "row": "a", "number": "1" }] },
+        }),
+        &["GetItem", "Query"],
     )
     .await;
 }

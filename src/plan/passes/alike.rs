@@ -5,19 +5,16 @@
 //! item to its list, to that list's item and to its list again comes back to the first. Queries of one wave and of the
 //! same rows share a Query anyway, except those with a filter.
 
-use super::same_key::{Provenance, same_key};
+use super::same_key::{MAX_COMPARED, Provenance, same_key};
 use crate::plan::tree::{Arguments, QueryBinding, Read, ReadAction, ReadId, Want};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// The most reads of a plan that are compared, which takes a time that grows with the square of their number.
-const MAX_READS: usize = 256;
-
 /// Lets Queries that are alike ask for the same attributes.
 pub fn widen(reads: &mut [Read], arguments: &[Arguments]) {
-    if reads.len() > MAX_READS {
+    if reads.len() > MAX_COMPARED {
         return;
     }
     let mut classes: Vec<Vec<ReadId>> = Vec::new();

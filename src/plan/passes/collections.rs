@@ -3,7 +3,7 @@
 //! not know values: the rule of [`super::shared_query`] is applied again when the plan runs and the ranges are known.
 
 use super::draft::DraftRead;
-use super::same_key::{Provenance, same_beginning, same_partition};
+use super::same_key::{MAX_COMPARED, Provenance, same_beginning, same_key, same_partition};
 use super::shared_query::{self, GroupMember, Reaches};
 use super::waves::ReadTime;
 use crate::plan::tree::*;
@@ -28,6 +28,8 @@ pub struct ReadGroup {
 
 /// The groups of reads that share a Query.
 pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], arguments: &[Arguments]) -> Vec<ReadGroup> {
+    let twins = twins(reads, arguments);
+    let from = Provenance { arguments, alike: &twins };
     let mut places: IndexMap<_, Vec<Vec<ReadId>>> = IndexMap::new();
     for (id, (read, time)) in reads.iter().zip(times).enumerate() {
         let Some(key) = shared_key(read) else { continue };
@@ -35,8 +37,7 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
         let partitions = places.entry((read.space, read.table, read.index, time.wave, read.consistent)).or_default();
         let is_same = |others: &&mut Vec<ReadId>| {
             let first = others.first().and_then(|first| shared_key(&reads[*first]));
-            others.len() < MAX_READS
-                && first.is_some_and(|other| same_partition(other, key, Provenance::from_arguments(arguments)))
+            others.len() < MAX_READS && first.is_some_and(|other| same_partition(other, key, from))
         };
         match partitions.iter_mut().find(is_same) {
             Some(others) => others.push(id),
@@ -44,7 +45,45 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
         }
     }
     let shared = places.values().flatten().filter(|ids| ids.len() > 1);
-    shared.flat_map(|ids| partition_collections(model, (reads, times), ids, arguments)).collect()
+    shared.flat_map(|ids| partition_collections(model, (reads, times), ids, from)).collect()
+}
+
+/// The reads that find one item, class by class: what is below them has the same keys. An operation may ask for one
+/// item under several names.
+fn twins(reads: &[DraftRead<'_>], arguments: &[Arguments]) -> Vec<Vec<ReadId>> {
+    let mut classes: Vec<Vec<ReadId>> = Vec::new();
+    if reads.len() > MAX_COMPARED {
+        return classes;
+    }
+    let place = |read: &DraftRead<'_>| (read.space, read.table, read.index, read.consistent);
+    for (id, read) in reads.iter().enumerate() {
+        let Some(key) = item_key(read) else { continue };
+        // What is alike so far tells of the items below.
+        let from = Provenance { arguments, alike: &classes };
+        let is_twin = |class: &Vec<ReadId>| {
+            let first = &reads[class[0]];
+            place(first) == place(read)
+                && first.item == read.item
+                && item_key(first).is_some_and(|(of_first, way)| way == key.1 && same_key(of_first, key.0, from))
+        };
+        match classes.iter().position(is_twin) {
+            Some(class) => classes[class].push(id),
+            None => classes.push(vec![id]),
+        }
+    }
+    classes.retain(|class| class.len() > 1);
+    classes
+}
+
+/// The key of a read of one item, and the order in which a Query finds it; `None` if values beside the key choose it.
+fn item_key<'r>(read: &'r DraftRead<'_>) -> Option<(&'r KeyBinding, Option<bool>)> {
+    match &read.action {
+        ReadAction::Get(get) if read.is_single() => Some((&get.key, None)),
+        ReadAction::Query(query) if query.want == Want::First && query.filter.is_none() && query.range.is_none() => {
+            Some((&query.key, Some(query.descending)))
+        }
+        _ => None,
+    }
 }
 
 /// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the
@@ -65,11 +104,11 @@ fn partition_collections(
     model: &Model,
     (reads, times): (&[DraftRead<'_>], &[ReadTime]),
     ids: &[ReadId],
-    arguments: &[Arguments],
+    from: Provenance<'_>,
 ) -> Vec<ReadGroup> {
     let occupants = occupants(model, &reads[ids[0]]);
     let known: Vec<(Extent, GroupMember)> =
-        ids.iter().map(|id| member(&reads[*id], times[*id].may_wait, &occupants, arguments)).collect();
+        ids.iter().map(|id| member(&reads[*id], times[*id].may_wait, &occupants, from.arguments)).collect();
     let (extents, mut members): (Vec<Extent>, Vec<GroupMember>) = known.into_iter().unzip();
     let rank = |texts: Vec<String>| {
         let mut sorted = texts.clone();
@@ -92,8 +131,8 @@ fn partition_collections(
                 let of_pair = pair.map(|member| members[member].clone());
                 let keys = pair.map(|member| (&members[member], &reads[ids[member]]));
                 !shared_query::groups(&of_pair, &|left, right| between(pair[left], pair[right])).is_empty()
-                    || surely_holds(keys, arguments)
-                    || surely_holds([keys[1], keys[0]], arguments)
+                    || surely_holds(keys, from)
+                    || surely_holds([keys[1], keys[0]], from)
             })
             .map(Vec::from),
     );
@@ -123,7 +162,7 @@ fn connected(groups: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
 }
 
 /// Whether the key of a Get surely lies in the range of a Query, which surely or mostly reaches it.
-fn surely_holds([outer, inner]: [(&GroupMember, &DraftRead<'_>); 2], arguments: &[Arguments]) -> bool {
+fn surely_holds([outer, inner]: [(&GroupMember, &DraftRead<'_>); 2], from: Provenance<'_>) -> bool {
     let ((outer, range), (inner, get)) = (outer, inner);
     let (ReadAction::Query(query), ReadAction::Get(get)) = (&range.action, &get.action) else { return false };
     let parts = match (&query.access, &query.key.sort) {
@@ -133,7 +172,7 @@ fn surely_holds([outer, inner]: [(&GroupMember, &DraftRead<'_>); 2], arguments: 
     };
     let is_reached = outer.reaches == Reaches::Always || outer.reaches == Reaches::Mostly && inner.may_wait;
     let is_plain = query.key.prefix_alternatives.is_empty() && !outer.resumes;
-    is_reached && is_plain && same_beginning((&query.key, parts), &get.key, Provenance::from_arguments(arguments))
+    is_reached && is_plain && same_beginning((&query.key, parts), &get.key, from)
 }
 
 /// Where the schema's items are in the partition of a read, by sort key.

@@ -4,12 +4,15 @@ use crate::plan::tree::*;
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 
+/// The most reads of a plan that are compared, each with each: the time grows with the square of their number.
+pub const MAX_COMPARED: usize = 256;
+
 /// What a plan says of equal values.
 #[derive(Clone, Copy)]
 pub struct Provenance<'p> {
     /// The arguments of its fields.
     pub arguments: &'p [Arguments],
-    /// Classes of reads that make one Query, so that their items are the same.
+    /// Classes of reads whose items are the same, because their keys are.
     pub alike: &'p [Vec<ReadId>],
 }
 

@@ -163,7 +163,7 @@ fn take_the_fewest_calls(usual: u64, setting: &dyn Fn(u64) -> Option<Setting>) {
                     saved += best.by_waiting;
                     let (kind, by) = difference(&seen, &best);
                     if by > 0 {
-                        show(&setting, &request, (&kind, &seen, &best));
+                        show((seed, &setting), &request, (&kind, &seen, &best));
                         more += 1;
                     }
                     (kind, by)
@@ -213,11 +213,11 @@ fn reason(calls: &[Call]) -> &'static str {
 }
 
 /// Prints a difference.
-fn show(setting: &Setting, request: &Request, (kind, seen, best): (&str, &Seen, &Best)) {
+fn show((seed, setting): (u64, &Setting), request: &Request, (kind, seen, best): (&str, &Seen, &Best)) {
     let model = &setting.made.model;
     let planned = plan(model, request, &support::settings()).map(|(plan, _)| plan.to_text(model)).unwrap_or_default();
     let calls: String = seen.calls.iter().map(|call| format!("{} {}\n", call.wave, call.text)).collect();
     let fewest: String = best.calls.iter().map(|(wave, text)| format!("{wave} {text}\n")).collect();
     let Request { query, variables, .. } = request;
-    eprintln!("=== {kind}\n{query}\n{variables:?}\n{:?}\n{calls}{:?}\n{fewest}{planned}", seen.cost, best.cost);
+    eprintln!("=== {seed}: {kind}\n{query}\n{variables:?}\n{:?}\n{calls}{:?}\n{fewest}{planned}", seen.cost, best.cost);
 }
