@@ -159,8 +159,7 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
         };
         let [read, call] = [kept, by_code].map(|counted| counted.saturating_sub(*none));
         let ratio = call as f64 / read as f64;
-        // Optimised, one call adds 1.18 of it.
-        let too_many = UNOPTIMISED && ratio > 1.0;
+        let too_many = ratio > 1.0;
         failed |= too_many;
         let mark = if too_many { "  too many" } else { "" };
         println!("{case:24} a service in Rust adds {call}, a read from the cache {read}: {ratio:.2} of it{mark}");

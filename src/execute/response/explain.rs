@@ -49,7 +49,7 @@ fn service_json(call: &ServiceCallReport) -> Value {
     let failure = failure.map(ServiceErrorKind::as_str);
     let [start, ms] = [start, lasted].map(|time| (time.as_secs_f64() * 1e6).round() / 1e3);
     json!({
-        "wave": wave, "service": service, "field": field, "objects": items, "attempts": attempts, "start": start,
+        "wave": wave, "service": **service, "field": field, "objects": items, "attempts": attempts, "start": start,
         "ms": ms, "failure": failure,
     })
 }

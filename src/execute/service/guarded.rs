@@ -18,6 +18,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct GuardedService {
     declared: Service,
+    /// Its name, which the reports of its calls share.
+    name: Arc<str>,
     caller: Option<Arc<dyn ServiceCaller>>,
     places: Semaphore,
     circuit: Circuit,
@@ -27,7 +29,7 @@ pub struct GuardedService {
 #[derive(Debug, Clone)]
 pub struct ServiceCallReport {
     /// The service's name.
-    pub service: String,
+    pub service: Arc<str>,
     /// The coordinate of the field.
     pub field: String,
     /// How many objects it was for.
@@ -48,7 +50,8 @@ impl GuardedService {
     /// A service that a caller reaches; without one, its calls fail.
     pub fn new(declared: Service, caller: Option<Arc<dyn ServiceCaller>>) -> Self {
         let places = Semaphore::new(declared.in_flight.min(Semaphore::MAX_PERMITS));
-        Self { declared, caller, places, circuit: Circuit::default() }
+        let name = declared.name.as_str().into();
+        Self { declared, name, caller, places, circuit: Circuit::default() }
     }
 
     /// Makes a call of a run that began and ends at these times, until its time or the run's has ended. The report
@@ -62,7 +65,7 @@ impl GuardedService {
         let ends = deadline.min(began + self.declared.timeout);
         let answer = self.answer(request, (began, ends), &mut attempts).await;
         let report = ServiceCallReport {
-            service: self.declared.name.clone(),
+            service: self.name.clone(),
             field: String::new(),
             items: request.items.len(),
             wave: 0,

@@ -14,6 +14,7 @@ use futures_util::future::join_all;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde_json::Value;
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,6 +104,10 @@ impl ServiceSession {
     pub fn field(&self, request: FieldRequest) -> usize {
         let mut fields = self.calls.fields();
         fields.iter().position(|(known, _)| known.is_same(&request)).unwrap_or_else(|| {
+            // Most requests have one. Room for four would be too large for malloc's cache.
+            if fields.is_empty() {
+                fields.reserve_exact(1);
+            }
             fields.push((request, FieldInputs::default()));
             fields.len() - 1
         })
@@ -202,15 +207,15 @@ impl Calls {
 
     /// Makes the calls for all inputs that are in none yet.
     async fn make(&self, wave: usize) {
-        match <[CallInputs; 1]>::try_from(self.due()) {
+        match self.due().into_inner() {
             Ok([inputs]) => self.call(inputs, wave).await,
             Err(due) => drop(Box::pin(join_all(due.into_iter().map(|inputs| self.call(inputs, wave)))).await),
         }
     }
 
     /// The inputs that are in no call yet, call by call.
-    fn due(&self) -> Vec<CallInputs> {
-        let mut due = Vec::new();
+    fn due(&self) -> SmallVec<[CallInputs; 1]> {
+        let mut due = SmallVec::new();
         for (field, (request, inputs)) in self.fields().iter_mut().enumerate() {
             let (first, end) = (inputs.called, inputs.asked.len());
             inputs.called = end;

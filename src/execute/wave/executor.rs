@@ -1,7 +1,7 @@
 //! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results
 //! → rows.
 
-use super::resolved::call_services;
+use super::resolved::{ResolvedCall, call_services};
 use crate::execute::context::ExecutionContext;
 use crate::execute::page::bound::PageBound;
 use crate::execute::page::filler::PageFiller;
@@ -17,7 +17,7 @@ use crate::execute::read::state::row_input::RowInput;
 use crate::execute::read::state::{ItemState, ReadState};
 use crate::plan::tree::ReadId;
 use futures_util::FutureExt;
-use futures_util::future::join;
+use futures_util::future::{BoxFuture, join, ready};
 
 /// Runs every wave of a plan into its state. `joins` says whether other tasks of the request read at the same time, so
 /// that their Gets and those of the waves share calls.
@@ -50,13 +50,14 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let shared = shared_queries(context.model, offers, to_get);
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
-        let made = results.call(context, &reads, &shared).boxed();
-        let resolved = if plan.calls.is_empty() {
-            made.await;
+        let of_tables = async {
+            results.call(context, &reads, &shared).await;
             Vec::new()
-        } else {
-            join(made, call_services(context, state, (wave, joins)).boxed()).await.1
         };
+        let of_tables = (!reads.is_empty()).then(|| of_tables.boxed());
+        let has_calls = plan.calls.iter().any(|call| call.wave == wave);
+        let of_services = has_calls.then(|| call_services(context, state, (wave, joins)).boxed());
+        let resolved = side_by_side(of_tables, of_services).await;
         waiting = reads.iter().filter(|requests| results.needs_more(requests)).map(|requests| requests.id).collect();
         let known = reads.into_iter().filter(|requests| !waiting.contains(&requests.id));
         let found = known.map(|requests| (requests.id, row_results(context, requests, &results, &filler)));
@@ -73,6 +74,17 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
             waiting.clear();
             wave = again - 1;
         }
+    }
+}
+
+/// The calls of a wave, which give what services computed.
+type WaveCalls<'w> = BoxFuture<'w, Vec<ResolvedCall>>;
+
+/// The calls of tables and those of services, as far as the wave has any.
+fn side_by_side<'w>(of_tables: Option<WaveCalls<'w>>, of_services: Option<WaveCalls<'w>>) -> WaveCalls<'w> {
+    match (of_tables, of_services) {
+        (Some(of_tables), Some(of_services)) => join(of_tables, of_services).map(|(_, resolved)| resolved).boxed(),
+        (of_tables, of_services) => of_tables.or(of_services).unwrap_or_else(|| ready(Vec::new()).boxed()),
     }
 }
 

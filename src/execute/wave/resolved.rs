@@ -8,9 +8,8 @@ use crate::execute::response::required::required_json;
 use crate::execute::service::call::ServiceRequest;
 use crate::execute::service::session::{FieldRequest, InputId, ServiceSession};
 use crate::execute::values::stored_values::stored_field;
-use crate::plan::tree::{ServiceCall, ServiceCallId};
-use crate::schema::model::FieldKind;
-use crate::table::data::attribute::Item;
+use crate::plan::tree::{FieldReader, ServiceCall, ServiceCallId};
+use crate::table::data::attribute::{AttributeName, Item};
 use crate::table::retry::sparse_lines::SparseLines;
 use serde_json::Value;
 use std::sync::Arc;
@@ -20,6 +19,9 @@ static LINES: SparseLines<()> = SparseLines::new();
 
 /// The most bytes of the place of a misfit that the log shows: the service may have named it.
 const MAX_PLACE_BYTES: usize = 100;
+
+/// A call of a plan, with the values for the rows of its space.
+pub type ResolvedCall = (ServiceCallId, Vec<ResolvedValue>);
 
 /// What one row asks for.
 enum RowInput {
@@ -37,7 +39,7 @@ pub async fn call_services(
     context: &ExecutionContext<'_>,
     state: &ReadState<'_>,
     (wave, joins): (usize, bool),
-) -> Vec<(ServiceCallId, Vec<ResolvedValue>)> {
+) -> Vec<ResolvedCall> {
     let Some(session) = context.services else { return Vec::new() };
     let calls = state.plan().calls.iter().enumerate().filter(|(_, call)| call.wave == wave);
     let asked: Vec<(ServiceCallId, Vec<RowInput>)> =
@@ -45,14 +47,15 @@ pub async fn call_services(
     if asked.iter().flat_map(|(_, rows)| rows).any(|row| matches!(row, RowInput::Input(_))) {
         session.load(wave, joins).await;
     }
-    let value = |call: &ServiceCall, row| match row {
-        RowInput::Absent => Ok(None),
-        RowInput::Failed(why) => Err(why),
-        RowInput::Input(input) => kept(context, call, &*session.outcome(input)?),
-    };
     let values = |(id, rows): (ServiceCallId, Vec<RowInput>)| {
         let call = &state.plan().calls[id];
-        (id, rows.into_iter().map(|row| value(call, row)).collect())
+        let name: AttributeName = call.kept.field.as_str().into();
+        let value = |row| match row {
+            RowInput::Absent => Ok(None),
+            RowInput::Failed(why) => Err(why),
+            RowInput::Input(input) => kept(context, (call, &name), &*session.outcome(input)?),
+        };
+        (id, rows.into_iter().map(value).collect())
     };
     asked.into_iter().map(values).collect()
 }
@@ -101,22 +104,19 @@ fn is_asked(state: &ReadState<'_>, call: &ServiceCall, row: usize) -> Result<boo
     }
 }
 
-/// A value as it is kept while the request runs. One that does not fit the field's type is a failure, whose cause the
-/// log has.
-fn kept(context: &ExecutionContext<'_>, call: &ServiceCall, value: &Value) -> ResolvedValue {
-    let field = context.model.types.get(&call.requires.type_name).and_then(|ty| ty.fields.get(&call.field));
-    let Some((field, FieldKind::Resolved(resolution))) = field.map(|field| (field, &field.kind)) else {
-        return Err(Failure::new(ErrorCode::Internal, "The field is not computed by a service."));
-    };
-    match stored_field(context.model, &field.ty, &resolution.kind, value) {
-        Ok(attribute) => Ok(attribute.map(|attribute| Arc::new(Item::from_iter([(call.field.clone(), attribute)])))),
+/// A value as it is kept while the request runs, under a name. One that does not fit the field's type is a failure,
+/// whose cause the log has.
+fn kept(context: &ExecutionContext<'_>, (call, name): (&ServiceCall, &AttributeName), value: &Value) -> ResolvedValue {
+    let FieldReader { ty, stored, .. } = &*call.kept;
+    match stored_field(context.model, ty, &stored.value, value) {
+        Ok(attribute) => Ok(attribute.map(|attribute| Arc::new(Item::from_iter([(name.clone(), attribute)])))),
         Err(unfit) => {
             if let Some(others) = LINES.take_line(()) {
                 let others = (others > 0).then_some(others);
                 let at = &unfit.field[..unfit.field.floor_char_boundary(MAX_PLACE_BYTES)];
                 tracing::warn!(field = call.coordinate, at, others, "a service's value does not fit");
             }
-            Err(Failure::new(ErrorCode::Internal, format!("The service's value does not fit the type {}.", field.ty)))
+            Err(Failure::new(ErrorCode::Internal, format!("The service's value does not fit the type {ty}.")))
         }
     }
 }

@@ -28,10 +28,16 @@ impl<'a> Builder<'a> {
         });
         let declared = &self.model.services[resolution.service];
         self.caching.private |= !declared.claims.is_empty() || declared.forwards_token;
+        let kept = Arc::new(FieldReader {
+            field: field.name.clone(),
+            ty: field.ty.clone(),
+            stored: Stored::alone(&field.name, resolution.kind.clone()),
+            places: vec![StoredPlace::Attribute(field.name.clone())],
+        });
         let call = self.calls.len();
         self.calls.push(ServiceCall {
             coordinate: format!("{}.{}", of.ty.name, field.name),
-            field: field.name.clone(),
+            kept: kept.clone(),
             service: resolution.service,
             arguments,
             space: of.space,
@@ -44,13 +50,7 @@ impl<'a> Builder<'a> {
             after_calls: Vec::new(),
             wave: 0,
         });
-        let reader = FieldReader {
-            field: field.name.clone(),
-            ty: field.ty.clone(),
-            stored: Stored::alone(&field.name, resolution.kind.clone()),
-            places: vec![StoredPlace::Attribute(field.name.clone())],
-        };
-        let held = ValueLocation::In(Holder::Resolved(call), Arc::new(reader));
+        let held = ValueLocation::In(Holder::Resolved(call), kept);
         match resolution.kind.embedded() {
             Some(name) => self.embedded(of, held, self.type_named(name)?, &collected.sets),
             None => Ok(OutputValue::Leaf(held)),

@@ -2,14 +2,16 @@
 
 use super::ids::{ArgumentsId, GuardId, ReadId, ServiceCallId, SpaceId};
 use super::response::{Object, Presence};
+use super::value::FieldReader;
+use std::sync::Arc;
 
 /// A call of a service for the objects of a space.
 #[derive(Debug)]
 pub struct ServiceCall {
     /// The coordinate of the field that it computes: `Order.total`.
     pub coordinate: String,
-    /// The field's name, under which each object's value is kept.
-    pub field: String,
+    /// How each object's value is kept, under the field's name, and read.
+    pub kept: Arc<FieldReader>,
     /// The service, by position in the model.
     pub service: usize,
     /// The field's arguments, which the service gets; `None` if it has none.
