@@ -54,6 +54,7 @@ type Query {
     @find(where: { shopId: "{shopId}", row: "{row}", number: { lt: "{to}" } })
   pageBelow(shopId: ID!, row: ID!, to: ID!, first: Int, last: Int): ShelfConnection!
     @find(item: Shelf, where: { shopId: "{shopId}", row: "{row}", number: { lt: "{to}" } })
+  city(city: String!): [Shelf!]! @find(index: "byCity", where: { city: "{city}", row: null, number: null })
   user(userId: ID!): User @find
   userCount(userId: ID!): Int! @find(item: User)
 }
@@ -189,6 +190,23 @@ async fn lists_below_one_item_that_is_asked_for_twice_share_a_query() {
             "other": { "inCityDown": [{ "row": "b", "number": "1" }, { "row": "a", "number": "2" }, { "row": "a", "number": "1" }] },
         }),
         &["GetItem", "Query"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_get_of_what_a_shared_query_reads_for_another_one_is_read_with_it() {
+    // Each list has rows of its own, so that what is below them is planned by itself.
+    let city = |shop: &str| format!(r#"city(city: "x") {{ shop {{ {shop} }} }}"#);
+    let shelves = json!([{ "row": "a" }, { "row": "a" }, { "row": "b" }]);
+    let of_three = |shop: Value| json!(vec![json!({ "shop": shop }); 3]);
+    takes(
+        &format!("{{ one: {} other: {} }}", city("name shelves { row }"), city("name shopId")),
+        json!({
+            "one": of_three(json!({ "name": "Corner", "shelves": shelves })),
+            "other": of_three(json!({ "name": "Corner", "shopId": "1" })),
+        }),
+        &["Query", "Query"],
     )
     .await;
 }

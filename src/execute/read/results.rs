@@ -172,7 +172,7 @@ impl<'a> WaveResults<'a> {
             }
             Call::Shared(position) => {
                 let shared = &round.shared[position];
-                let found = match context.loaders.query_after(&shared.query(), 0, shared.keeps).await {
+                let found = match context.loaders.query_after(&shared.query(), 0, shared.keeps()).await {
                     Ok(page) => {
                         let asking: Vec<usize> = asking(shared, queries).collect();
                         let failed = match asking.as_slice() {

@@ -18,6 +18,7 @@ use crate::execute::read::state::{ItemState, ReadState};
 use crate::plan::tree::ReadId;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join, ready};
+use std::sync::Arc;
 
 /// Runs every wave of a plan into its state. `joins` says whether other tasks of the request read at the same time, so
 /// that their Gets and those of the waves share calls.
@@ -46,7 +47,8 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let reads = bind_reads(&mut binder, state, planned.iter().chain(&waiting).copied());
         let requests = binder.wave;
         let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
-        let to_get = (0..requests.gets.len()).filter(|get| !requests.is_known(*get));
+        let gets = requests.gets.iter().map(Arc::as_ref).enumerate();
+        let to_get = gets.filter(|(position, _)| !requests.is_known(*position));
         let shared = shared_queries(context.model, offers, to_get);
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.

@@ -12,7 +12,7 @@ use crate::plan::passes::shared_query::{self, GroupMember};
 use crate::plan::tree::{Collection, Read};
 use crate::schema::model::Model;
 use crate::table::data::attribute::{AttributeName, AttributeNames, Item, KeyValue};
-use crate::table::data::call::{Page, Query, SortCondition};
+use crate::table::data::call::{Get, Page, Query, SortCondition};
 use foldhash::quality::RandomState;
 use indexmap::IndexMap;
 use std::cmp::Ordering;
@@ -117,8 +117,6 @@ pub struct SharedQuery {
     call: Query,
     /// How many items that the schema knows may lie between the members.
     between: u32,
-    /// Whether its items are remembered for later reads.
-    pub keeps: bool,
 }
 
 /// What a member found in the page.
@@ -130,11 +128,11 @@ pub enum SharedPartResult {
     Range(usize, usize, RangePart),
 }
 
-/// The Queries that the reads of a wave share. `gets` are the Gets that need a call.
-pub fn shared_queries(
+/// The Queries that the reads of a wave share. `gets` are the Gets that need a call, with their positions.
+pub fn shared_queries<'g>(
     model: &Model,
     of_collections: Vec<CollectionOffers<'_>>,
-    mut gets: impl Iterator<Item = usize>,
+    gets: impl Iterator<Item = (usize, &'g Get)>,
 ) -> Vec<SharedQuery> {
     let mut taken: HashSet<SharedPart, RandomState> = HashSet::default();
     let mut shared: Vec<SharedQuery> = Vec::new();
@@ -157,11 +155,28 @@ pub fn shared_queries(
         let sort = read.action.key().and_then(|key| key.sort_attribute.as_ref()).map(|key| key.name.as_str());
         shared.extend(share_collection(collection, (&call, sort), offers, &mut taken));
     }
+    let left: Vec<(usize, &Get)> = gets.filter(|(get, _)| !taken.contains(&SharedPart::Get(*get))).collect();
     // If the wave makes a batch of Gets anyway, another key in it costs no call and delays nothing.
-    if gets.any(|get| !taken.contains(&SharedPart::Get(get))) {
+    if !left.is_empty() && has_rest(&mut shared, left) {
         shared.iter_mut().for_each(SharedQuery::leave_to_batch);
     }
     without_halves(shared)
+}
+
+/// Whether Gets are left that no shared Query reads. An operation may ask for an item under several names, and a Query
+/// that reads it for one of them serves the others, too.
+fn has_rest(shared: &mut [SharedQuery], gets: Vec<(usize, &Get)>) -> bool {
+    let mut partitions: HashMap<KeyValue, Vec<usize>, RandomState> = HashMap::default();
+    for (position, one) in shared.iter().enumerate().filter(|(_, one)| one.call.index.is_none()) {
+        let value = one.call.partition.iter().map(|(_, value)| value.clone());
+        value.for_each(|value| partitions.entry(value).or_default().push(position));
+    }
+    let mut has_rest = false;
+    for (position, get) in gets {
+        let beside = partitions.get(&get.key.partition.1).map_or(&[][..], Vec::as_slice);
+        has_rest |= !beside.iter().any(|one| shared[*one].takes_in(position, get));
+    }
+    has_rest
 }
 
 /// Of queries with several ranges, those of which a range shares a Query, with all of their ranges.
@@ -213,13 +228,10 @@ fn share_collection(
     }
     let mut all = Vec::new();
     let shares = |of_group: Vec<SharedMember>, equal: &[(String, KeyValue)], (forward, between): (bool, u32)| {
-        let first = &of_group.first()?.offer;
-        let (partition, equal, mut form) = (Some(first.partition.clone()), equal.to_vec(), first.form.clone());
-        of_group.iter().skip(1).for_each(|one| form.unite(&one.offer.form));
-        let QueryForm { projection, max_age, keeps } = form;
-        let call = Query { partition, equal, projection: Some(projection), forward, max_age, ..call.clone() };
+        let (partition, equal) = (Some(of_group.first()?.offer.partition.clone()), equal.to_vec());
+        let call = Query { partition, equal, forward, ..call.clone() };
         let sort_attribute = sort_attribute.map(str::to_owned);
-        Some(SharedQuery { sharing: of_group, sort_attribute, call, between, keeps })
+        Some(SharedQuery { sharing: of_group, sort_attribute, call, between })
     };
     for ((_, equal), mut sharing) in partitions {
         let members = members(&sharing);
@@ -285,6 +297,30 @@ impl SharedQuery {
         self.sharing.iter().flat_map(|one| one.parts.iter().copied())
     }
 
+    /// Whether it surely reads the key of a Get of its partition for another Get. Then it serves this one, too.
+    fn takes_in(&mut self, position: usize, get: &Get) -> bool {
+        let is_beside = (&self.call.table, self.call.consistent) == (&get.table, get.consistent);
+        let span = get.key.sort.as_ref().map_or_else(KeySpan::everything, |(_, sort)| KeySpan::single(sort));
+        let mut items = self.sharing.iter_mut().filter(|one| is_beside && one.offer.member.is_item && !one.at_risk);
+        let Some(known) = items.find(|one| one.offer.span == span) else { return false };
+        known.parts.push(SharedPart::Get(position));
+        known.offer.form.unite(&QueryForm { projection: get.projection.clone(), max_age: get.max_age, keeps: false });
+        true
+    }
+
+    /// How the Query must read for all members.
+    fn form(&self) -> Option<QueryForm> {
+        let mut forms = self.sharing.iter().map(|one| &one.offer.form);
+        let mut form = forms.next()?.clone();
+        forms.for_each(|other| form.unite(other));
+        Some(form)
+    }
+
+    /// Whether its items are remembered for later reads.
+    pub fn keeps(&self) -> bool {
+        self.sharing.iter().any(|one| one.offer.form.keeps)
+    }
+
     /// Leaves the Gets that it may fail to reach to the batch of the wave.
     fn leave_to_batch(&mut self) {
         self.sharing.retain(|one| !(one.at_risk && one.offer.member.is_item));
@@ -328,7 +364,9 @@ impl SharedQuery {
             .saturating_add(self.between)
             .saturating_add(cursors);
         let sort = self.sort_attribute.clone().zip(condition);
-        Query { sort, limit: limit.clamp(1, MAX_LIMIT), ..self.call.clone() }
+        let (projection, max_age) = self.form().map(|form| (form.projection, form.max_age)).unzip();
+        let limit = limit.clamp(1, MAX_LIMIT);
+        Query { sort, limit, projection, max_age: max_age.flatten(), ..self.call.clone() }
     }
 
     /// Whether another member reads the items of this one in any case.
