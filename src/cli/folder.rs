@@ -16,7 +16,7 @@ const PACKAGES: &str = "node_modules";
 /// The files below a folder whose names have one of these endings, sorted. What is hidden, and packages of npm, are
 /// left out. A file stands for itself.
 pub fn files_below(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
-    ensure!(folder.exists(), "there is nothing at {}", folder.display());
+    ensure!(folder.exists(), "there is no file or folder at {}", folder.display());
     let mut found = Vec::new();
     let mut open = vec![(folder.to_owned(), 0)];
     while let Some((path, depth)) = open.pop() {

@@ -9,6 +9,7 @@
 use crate::execute::service::call::{
     RefusedItem, ServiceAnswer, ServiceCaller, ServiceConnector, ServiceError, ServiceRequest, ServiceResult,
 };
+use crate::schema::diagnostics::suggestion::near;
 use crate::schema::model::service::Service;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -52,9 +53,12 @@ impl WrittenAnswers {
     /// The answer to a call. `name` is that of the text, for what it has no answer for.
     pub fn answer(&self, name: &str, request: &ServiceRequest) -> ServiceAnswer {
         let answers = self.fields.get(&request.field).map(Vec::as_slice).unwrap_or_default();
+        let known: Vec<&str> = self.fields.keys().map(String::as_str).collect();
+        let near = near(&request.field, &known).filter(|near| *near != request.field);
+        let meant = near.map(|near| format!(" Is it {near}?")).unwrap_or_default();
         let none = || RefusedItem {
             code: "NO_ANSWER".to_owned(),
-            message: format!("{name} has no answer of {} for this object.", request.field),
+            message: format!("{name} has no answer of {} for this object.{meant}", request.field),
         };
         let of_item = |item: Value| {
             let answer = answers.iter().find(|answer| is_part(&answer.when, &item));
@@ -62,6 +66,15 @@ impl WrittenAnswers {
         };
         ServiceAnswer { results: request.values().into_iter().map(of_item).collect(), bytes: 0 }
     }
+}
+
+/// What a call gets of a text that has no answers: each object, what is wrong with the text.
+pub fn unreadable(name: &str, request: &ServiceRequest, error: &serde_json::Error) -> ServiceAnswer {
+    let refused = || RefusedItem {
+        code: "WRONG_FILE".to_owned(),
+        message: format!("{name} is wrong: {error}. Write {{ \"{}\": [{{ \"data\": null }}] }}.", request.field),
+    };
+    ServiceAnswer { results: request.values().into_iter().map(|_| Err(refused())).collect(), bytes: 0 }
 }
 
 /// Services whose answers are all written down.

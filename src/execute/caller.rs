@@ -1,18 +1,38 @@
 //! Who sends a request: the claims of a checked sign-in, or none for an anonymous caller. A token is only passed on.
 //! Must not know headers or rules.
+//!
+//! A caller whose requests are explained learns more: by which rule they are refused, and the log names the claims
+//! that they lack. Only `keyfold dev` explains.
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::service::Secret;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::fmt::{Debug, Formatter, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most subjects of which a log keeps that it has named them.
+const MAX_SUBJECTS: usize = 1_000;
 
 /// The caller of a request. Copies share the claims, and the id of the request for the log.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Caller {
     claims: Option<Arc<Map<String, Value>>>,
     request_id: Option<Arc<str>>,
     token: Option<Arc<Secret>>,
+    hints: Option<Arc<HintLog>>,
+}
+
+/// What a log has said once to who develops a client. A subject is named once for the process.
+#[derive(Debug, Default)]
+pub struct HintLog(Mutex<BTreeSet<String>>);
+
+impl HintLog {
+    /// Whether nothing was said of a subject so far. From now on, something is.
+    pub fn is_new(&self, subject: &str) -> bool {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        said.len() < MAX_SUBJECTS && said.insert(subject.to_owned())
+    }
 }
 
 impl Caller {
@@ -51,6 +71,16 @@ impl Caller {
         self.request_id.as_deref()
     }
 
+    /// The same caller, whose requests are explained.
+    pub fn explained(self, hints: Arc<HintLog>) -> Self {
+        Self { hints: Some(hints), ..self }
+    }
+
+    /// Whether the caller's requests are explained.
+    pub fn is_explained(&self) -> bool {
+        self.hints.is_some()
+    }
+
     /// Whether the caller is signed in.
     pub fn is_signed_in(&self) -> bool {
         self.claims.is_some()
@@ -58,9 +88,27 @@ impl Caller {
 
     /// A claim. `None` if the caller has none of this path, or if it is null.
     pub fn claim(&self, path: &ClaimPath) -> Option<&Value> {
+        let found = self.found(path);
+        if let (None, Some(hints)) = (found, &self.hints) {
+            self.hint(path, hints);
+        }
+        found
+    }
+
+    fn found(&self, path: &ClaimPath) -> Option<&Value> {
         let (first, rest) = path.names().split_first()?;
         let outermost = self.claims.as_ref()?.get(first)?;
         rest.iter().try_fold(outermost, |value, name| value.as_object()?.get(name)).filter(|value| !value.is_null())
+    }
+
+    /// Names a claim that the schema reads and the caller lacks.
+    fn hint(&self, path: &ClaimPath, hints: &HintLog) {
+        let (claim, request_id) = (path.to_string(), self.request_id());
+        let (who, command) = (if self.is_signed_in() { "signed in" } else { "anonymous" }, command(path));
+        if hints.is_new(&format!("{who} {claim}")) {
+            let help = format!("`{command}` prints a token with it; send it as `Authorization: Bearer <token>`");
+            tracing::info!(claim, who, help, request_id, "the schema reads a claim that the caller lacks");
+        }
     }
 
     /// A claim as text: a text, a number or a Boolean. `None` if the caller has none, or if it is a list or an object.
@@ -75,6 +123,11 @@ impl Caller {
     /// The claims as JSON text; empty for an anonymous caller. Callers with the same text are treated alike.
     pub fn identity(&self) -> String {
         self.claims.as_ref().and_then(|claims| serde_json::to_string(&**claims).ok()).unwrap_or_default()
+    }
+
+    /// All claims; `None` of an anonymous caller.
+    pub fn claims(&self) -> Option<&Map<String, Value>> {
+        self.claims.as_deref()
     }
 
     /// The outermost claims of these names, as far as the caller has them; `None` for an anonymous caller, and without
@@ -95,6 +148,28 @@ impl Caller {
     }
 }
 
+/// The command that prints a token with a claim.
+fn command(path: &ClaimPath) -> String {
+    match path.names() {
+        [name] if name == "sub" => "keyfold token --sub me".to_owned(),
+        [name] if !name.contains(['\'', ' ', '=']) => format!("keyfold token --sub me --claim {name}=VALUE"),
+        [name, rest @ ..] => {
+            let value = rest.iter().rev().fold(Value::from("VALUE"), |value, name| {
+                Value::Object(std::iter::once((name.clone(), value)).collect())
+            });
+            format!("keyfold token --sub me --claim '{name}={value}'")
+        }
+        [] => String::new(),
+    }
+}
+
+/// Who calls and what is shown count, not whether requests are explained.
+impl PartialEq for Caller {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.claims, &self.request_id, &self.token) == (&other.claims, &other.request_id, &other.token)
+    }
+}
+
 /// Shows only whether the caller is signed in: claims are personal and belong into no log.
 impl Debug for Caller {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -106,6 +181,7 @@ impl Debug for Caller {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::log_for_tests::LogBuffer;
     use serde_json::json;
 
     fn claim(caller: &Caller, path: &str) -> Option<Value> {
@@ -135,5 +211,34 @@ mod tests {
             assert_eq!(claim(&caller, missing), None, "{missing}");
         }
         assert!(!format!("{caller:?}").contains("ann"));
+    }
+
+    #[test]
+    fn a_claim_that_is_lacked_is_named_once_with_the_command_that_adds_it() {
+        let log = LogBuffer::default();
+        let caller = Caller::signed_in(Map::new()).explained(Arc::default());
+        tracing::subscriber::with_default(log.subscriber(), || {
+            for path in ["auth.sub", "auth.tenant", "auth.tenant", "auth.app.org"] {
+                assert_eq!(claim(&caller, path), None);
+                assert_eq!(claim(&Caller::signed_in(Map::new()), path), None);
+            }
+        });
+        let text = log.text();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        for said in [
+            "claim=\"auth.tenant\"",
+            "`keyfold token --sub me --claim tenant=VALUE`",
+            "`keyfold token --sub me`",
+            "--claim 'app={\\\"org\\\":\\\"VALUE\\\"}'`",
+        ] {
+            assert!(text.contains(said), "{said}\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_log_has_said_is_bounded() {
+        let hints = HintLog::default();
+        let new = (0..2 * MAX_SUBJECTS).filter(|subject| hints.is_new(&subject.to_string())).count();
+        assert_eq!(new, MAX_SUBJECTS);
     }
 }

@@ -7,7 +7,7 @@ use super::expression::request_time::RequestTime;
 use super::heavy_work::{HeavyFuture, HeavyWork, WorkDone};
 use super::item::strays::Strays;
 use super::keyed_locks::KeyedLocks;
-use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
+use super::operation_cache::{self, OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
 use super::page::yields::PageYields;
 use super::report::{
@@ -221,6 +221,9 @@ impl Gateway {
                     // Its changes come later, and subscribers with other tokens share its run.
                     caller = caller.without_token();
                 }
+                if caller.is_explained() {
+                    warn_of_undeclared(&planned, caller.request_id());
+                }
                 Ok(PreparedOperation { caller, client: *client, idempotency_key, trace: *trace, planned })
             }
             Err(errors) => {
@@ -329,7 +332,7 @@ impl Gateway {
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
     pub async fn run(&self, prepared: &PreparedOperation, deadline: Instant, explain: bool) -> Response {
         let Inner { model, limits, .. } = &*self.inner;
-        let PlannedOperation { plan, variables, .. } = &prepared.planned;
+        let PlannedOperation { plan, variables, undeclared, .. } = &prepared.planned;
         if prepared.watches() {
             let message = "A subscription is answered over a WebSocket, or as text/event-stream.";
             return Response::refused(&[GraphqlError::new(ErrorCode::GraphqlValidationFailed, message)]);
@@ -364,9 +367,19 @@ impl Gateway {
         let held = run.loaders.answered(body.bytes());
         let report = self.end(prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables, self.inner.single_writes);
-        let extensions = explain.then(|| explain::extensions((model, plan), &cost(), &report, refused));
+        let extensions = explain.then(|| {
+            let explained = explain::extensions((model, plan), &cost(), &report, refused);
+            explain::with_warnings(explained, undeclared)
+        });
         let body = body.finish(has_data, extensions).into();
         Response { body, policy, refused: None, failed, event: None, report: Some(report), held: Some(held) }
+    }
+}
+
+/// Names the variables that have no meaning, for who develops a client.
+fn warn_of_undeclared(planned: &PlannedOperation, request_id: Option<&str>) {
+    for reason in &planned.undeclared {
+        tracing::warn!(operation = planned.name.as_deref(), reason, request_id, "a variable has no meaning");
     }
 }
 
@@ -385,6 +398,11 @@ pub fn plan(
     settings: &Settings,
 ) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
     plan_once(model, request, settings)
+}
+
+/// What is wrong with a document for this schema, whatever its variables are.
+pub fn mistakes(model: &Model, text: &str, settings: &Settings) -> Vec<GraphqlError> {
+    operation_cache::mistakes(model, text, settings)
 }
 
 impl Response {

@@ -13,7 +13,7 @@ use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::operation::document::Document;
 use crate::plan::operation::document_size::bytes_of;
 use crate::plan::operation::specialise::plan_key;
-use crate::plan::operation::variables::coerce_variables;
+use crate::plan::operation::variables::{coerce_variables, undeclared};
 use crate::plan::passes::Passes;
 use crate::plan::tree::{OperationPlan, SingleWrites};
 use crate::schema::model::Model;
@@ -93,6 +93,7 @@ struct BoundOperation {
     name: Option<Arc<str>>,
     kind: OperationType,
     variables: Map<String, Value>,
+    undeclared: Vec<String>,
     key: PlanKey,
 }
 
@@ -107,6 +108,8 @@ pub struct PlannedOperation {
     pub heavy: Arc<AtomicBool>,
     /// Its variables, coerced.
     pub variables: Map<String, Value>,
+    /// The request's variables that it does not declare, as sentences.
+    pub undeclared: Vec<String>,
     /// Its kind.
     pub kind: OperationType,
     /// How long all of this took.
@@ -168,14 +171,14 @@ impl OperationCache {
             let message = "Introspection is switched off.";
             return Err(vec![GraphqlError::new(ErrorCode::GraphqlValidationFailed, message)]);
         }
-        let BoundOperation { document, name, kind, variables, .. } = operation;
+        let BoundOperation { document, name, kind, variables, undeclared, .. } = operation;
         if !self.cost.is_none() {
             self.cost
                 .check(&cost_of_operation(model, &plan, &variables, self.single_writes))
                 .map_err(|too_costly| vec![refused(too_costly)])?;
         }
         preparation.plan = preparation.clock.elapsed().saturating_sub(preparation.parse);
-        Ok(PlannedOperation { document, name, plan, heavy, variables, kind, preparation: *preparation })
+        Ok(PlannedOperation { document, name, plan, heavy, variables, undeclared, kind, preparation: *preparation })
     }
 
     /// What was done so far with documents, and with plans.
@@ -220,6 +223,11 @@ pub fn plan_once(
     Ok((plan, cost))
 }
 
+/// What is wrong with a document, whatever its variables are.
+pub fn mistakes(model: &Model, text: &str, settings: &Settings) -> Vec<GraphqlError> {
+    parse(model, text, &budgets(settings), 0).err().unwrap_or_default()
+}
+
 fn budgets(settings: &Settings) -> OperationBudgets {
     let defaults = OperationBudgets::default();
     OperationBudgets {
@@ -253,7 +261,10 @@ fn bind(model: &Model, cached: Arc<CachedDocument>, request: &Request) -> Result
     let sensitivities = document.sensitivities.get(own).map(Vec::as_slice).unwrap_or_default();
     let key = (cached.number, plan_key(own, sensitivities, &variables));
     let kind = operation.operation_type;
-    Ok(BoundOperation { document: cached, name, kind, variables, key })
+    // Most requests have no more variables than their operations.
+    let has_others = request.variables.keys().any(|name| !variables.contains_key(name));
+    let undeclared = if has_others { undeclared(operation, &request.variables) } else { Vec::new() };
+    Ok(BoundOperation { document: cached, name, kind, variables, undeclared, key })
 }
 
 fn make_plan(

@@ -2,7 +2,7 @@
 //! know how a find is served.
 
 use crate::schema::diagnostics::diagnostic::Findings;
-use crate::schema::diagnostics::help::Help;
+use crate::schema::diagnostics::help::{Edit, Help};
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::auth::AuthRules;
@@ -157,7 +157,13 @@ fn unwatched(draft: &SchemaDraft, (type_name, field): (&str, &FieldDefinition), 
     }
     let message = format!("`{type_name}.{}` does not say what it watches", field.name);
     let end = span::after_type(draft.text, &field.ty);
-    let help = Help::edit("add `@watch`", end..end, " @watch");
+    let stream = watches::missing_stream(draft);
+    let said = match stream {
+        None => "add `@watch`",
+        Some(_) => "add `@watch`, and a stream to the table: `@table(…, stream: NEW_AND_OLD_IMAGES)`",
+    };
+    let watch = Edit { span: end..end, text: " @watch".to_owned() };
+    let help = Help::edits(said, stream.into_iter().chain([watch]).collect());
     findings.error(rules::KF0901, &span::from_location(field.name.location()), message, Some(help));
 }
 

@@ -19,7 +19,7 @@ enum Remedy {
 /// A slip: the text, what stands in its place, the code, what is marked, and what the help holds.
 type Slip = (&'static str, &'static str, &'static str, &'static str, &'static str, Remedy);
 
-const SLIPS: [Slip; 18] = [
+const SLIPS: [Slip; 27] = [
     (
         "partitionKey: \"GSI1PK\"",
         "partitionkey: \"GSI1PK\"",
@@ -95,7 +95,7 @@ const SLIPS: [Slip; 18] = [
         Remedy::Choice,
     ),
     ("where: { dueDate: { ge:", "where: { dueDate: { gte:", "KF0406", "gte", "did you mean `ge`?", Remedy::Edits),
-    ("where: { dueDate: { ge:", "where: { due: { ge:", "KF0405", "due", "`dueDate`", Remedy::Choice),
+    ("where: { dueDate: { ge:", "where: { due: { ge:", "KF0405", "due", "did you mean `dueDate`?", Remedy::Edits),
     (
         "@check(item: Team, if: \"attribute_exists(id)\"",
         "@check(item: Team, if: \"exists(id)\"",
@@ -136,6 +136,71 @@ const SLIPS: [Slip; 18] = [
         "`nodes: [Item!]!`",
         Remedy::Choice,
     ),
+    (
+        "user(id: ID!): User @find",
+        "user(id: ID!): User @find(by: \"id\")",
+        "KF0002",
+        "by: \"id\"",
+        "arguments bind fields by their names",
+        Remedy::Choice,
+    ),
+    (
+        "type Card @item",
+        "type Card @auth(owner: \"assigneeId\") @item",
+        "KF0002",
+        "owner: \"assigneeId\"",
+        "`@auth(if: \"ownerId = auth.sub\")`",
+        Remedy::Choice,
+    ),
+    (
+        "user(id: ID!): User @find",
+        "user(id: ID!): User @find @auth(if: \"sub = :id\")",
+        "KF0608",
+        "sub",
+        "a claim of the caller is `auth.sub`",
+        Remedy::Edits,
+    ),
+    ("sortKey: \"SK\"", "sortKey: \"PK\"", "KF0105", "\"PK\"", "name the attribute of the sort key", Remedy::Choice),
+    (
+        "type Query {",
+        "interface Node { id: ID! }\ntype Query {\n  node(id: ID!): Node @find",
+        "KF0427",
+        "node",
+        "`interface Node @node { id: ID! }`",
+        Remedy::Choice,
+    ),
+    (
+        "  points: Int!\n",
+        "  points: Int!\n  day: Date @default(value: \"{now}\")\n",
+        "KF0803",
+        "\"{now}\"",
+        "`AWSDate`, which takes the day",
+        Remedy::Choice,
+    ),
+    (
+        "@find(orderBy: \"dueDate\", filter",
+        "@find(orderBy: \"title\", filter",
+        "KF0413",
+        "\"title\"",
+        "sortKey: \"titleKey\" }]` to `@table`, `titleKey: \"{title}\"` to the keys of `Card`",
+        Remedy::Choice,
+    ),
+    (
+        "type Query {",
+        "type Subscription { cardAdded(teamId: ID!): Card }\ntype Query {",
+        "KF0901",
+        "cardAdded",
+        "`@table(…, stream: NEW_AND_OLD_IMAGES)`",
+        Remedy::Edits,
+    ),
+    (
+        "  deleteCard(",
+        "  moveCard(teamId: ID!, id: ID!, to: ID!): Card @update(item: Card, expression: \"SET teamId = :to\")\n  deleteCard(",
+        "KF0709",
+        "teamId",
+        "`@update(move: true, set: { teamId: \"{to}\" })`",
+        Remedy::Choice,
+    ),
 ];
 
 fn mistakes(text: &str) -> Vec<keyfold::schema::diagnostics::diagnostic::Diagnostic> {
@@ -158,6 +223,22 @@ fn a_slip_is_one_mistake_with_its_remedy() {
             assert!(mended.is_empty(), "{wrong}: {mended:#?}");
         }
     }
+}
+
+#[test]
+fn an_order_has_its_index_by_the_help() {
+    let wrong = KANBAN.replacen("orderBy: \"dueDate\", filter", "orderBy: \"title\", filter", 1);
+    let found = mistakes(&wrong);
+    let help = found[0].help.clone().unwrap();
+    let said: Vec<&str> = help.split('`').collect();
+    let index = said.iter().find_map(|part| part.strip_prefix("indexes: [")?.strip_suffix(']')).unwrap();
+    let key = said.iter().find(|part| part.starts_with("titleKey")).unwrap();
+    let right = wrong.replacen("sortKey: \"GSI1SK\" }", &format!("sortKey: \"GSI1SK\" }}, {index}"), 1);
+    let right = right.replacen("GSI1SK: \"{dueDate}", &format!("{key}, GSI1SK: \"{{dueDate}}"), 1);
+    let attribute = said.iter().find(|part| part.starts_with("@attribute")).unwrap();
+    let right = right.replacen("  title: String!\n", &format!("  title: String! {attribute}\n"), 1);
+    let left = mistakes(&right);
+    assert!(left.is_empty(), "{left:#?}\n{right}");
 }
 
 #[test]

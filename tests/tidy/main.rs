@@ -877,7 +877,10 @@ mod rules {
     fn a_golden_out_of_form_is_found() {
         let cases = [
             ("{ a }\n", "1: the first line is `==== <section>`"),
-            ("==== operation\n{ a }\n==== plans\n", "3: there is no section `plans`"),
+            (
+                "==== operation\n{ a }\n==== plans\n",
+                "3: there is no section `plans`; there are `operation`, `caller`, `headers`, `variables`, `plan`, `calls`, `response`",
+            ),
             ("==== calls\n[]\n==== plan\n", "3: `plan` stands after `calls`"),
             ("==== plan\n==== plan\n", "2: `plan` stands after `plan`"),
             ("==== plan\nwave 1", "2: the last line has no end"),

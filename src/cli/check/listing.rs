@@ -2,31 +2,27 @@
 
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::schema::diagnostics::help::Edit;
+use crate::schema::diagnostics::lines::{LineIndex, LinePlace};
 use crate::schema::diagnostics::span::Span;
 use serde_json::{Value, json};
-
-/// A line and a column, counted from 1. Columns count characters.
-pub type LinePlace = (usize, usize);
+use std::rc::Rc;
 
 /// A finding with its file.
-#[derive(Clone, Copy)]
 pub struct PlacedFinding<'a> {
     /// The file and its text.
     pub source: &'a Diagnostics,
+    /// The lines of the text.
+    lines: Rc<LineIndex>,
     /// The finding.
     pub diagnostic: &'a Diagnostic,
 }
 
-/// The place of an offset of a text.
-pub fn line_place(text: &str, offset: usize) -> LinePlace {
-    let before = text.get(..offset).unwrap_or(text);
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    (before.matches('\n').count() + 1, column)
-}
-
 /// All findings of these files.
 pub fn placed(found: &[Diagnostics]) -> impl Iterator<Item = PlacedFinding<'_>> {
-    found.iter().flat_map(|source| source.list.iter().map(move |diagnostic| PlacedFinding { source, diagnostic }))
+    found.iter().filter(|source| !source.list.is_empty()).flat_map(|source| {
+        let lines = Rc::new(LineIndex::new(&source.text));
+        source.list.iter().map(move |diagnostic| PlacedFinding { source, lines: lines.clone(), diagnostic })
+    })
 }
 
 impl PlacedFinding<'_> {
@@ -45,7 +41,7 @@ impl PlacedFinding<'_> {
 
     /// Where a span of its file begins, and where it has ended.
     pub fn range_of(&self, span: &Span) -> [LinePlace; 2] {
-        [span.start, span.end].map(|offset| line_place(&self.source.text, offset))
+        [span.start, span.end].map(|offset| self.lines.place(&self.source.text, offset))
     }
 
     /// It as JSON, with the edits that make what its help says.

@@ -15,6 +15,8 @@ use crate::cli::schema_file::{self, SchemaChoice};
 use crate::plan::cost::price::UnitPrice;
 use crate::schema::describe::PathRow;
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Severity};
+use crate::schema::diagnostics::rules::rule_of;
+use crate::schema::diagnostics::suggestion::near;
 use crate::schema::model::Model;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -104,8 +106,10 @@ impl Check {
             CheckFormat::Sarif => output::print(&format!("{:#}\n", sarif::log(&findings.found)))?,
             CheckFormat::Text => {
                 findings.found.iter().for_each(schema_file::show);
-                if let Some(finding) = placed(&findings.found).next() {
-                    eprintln!("`keyfold check --explain {}` shows what is right.", finding.diagnostic.code);
+                // The codes of operations are those that a client gets.
+                let mut codes = placed(&findings.found).map(|finding| finding.diagnostic.code);
+                if let Some(code) = codes.find(|code| rule_of(code).is_some()) {
+                    eprintln!("`keyfold check --explain {code}` shows what is right.");
                 }
                 output::print(&self.table(&findings, &price))?;
             }
@@ -124,7 +128,9 @@ impl Check {
         let mut found = vec![of_schema];
         let Some(model) = model else { return Ok(CheckResult { found, model: None, rows: None, documents: None }) };
         if let Some(name) = self.of.as_deref().filter(|name| !model.types.contains_key(*name)) {
-            bail!("{} has no object type {name}", file.display());
+            let near = near(name, &model.types.keys().map(String::as_str).collect::<Vec<_>>());
+            let meant = near.map(|near| format!(": did you mean {near}?")).unwrap_or_default();
+            bail!("{} has no object type {name}{meant}", file.display());
         }
         let mut documents = self.documents.as_deref().map(|folder| documents::check(model, folder)).transpose()?;
         found.extend(documents.iter_mut().flat_map(|documents| std::mem::take(&mut documents.found)));

@@ -1,9 +1,10 @@
 //! Findings in, a log of SARIF 2.1.0 out, as code scanning reads it
 //! (<https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>).
 
-use super::listing::{LinePlace, PlacedFinding, placed};
+use super::listing::{PlacedFinding, placed};
 use crate::schema::diagnostics::diagnostic::Diagnostics;
 use crate::schema::diagnostics::help::Edit;
+use crate::schema::diagnostics::lines::LinePlace;
 use crate::schema::diagnostics::rules::rule_of;
 use serde_json::{Value, json};
 

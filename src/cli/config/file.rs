@@ -3,7 +3,8 @@
 //! A key is the long name of an option that has an environment variable. A key at the top is for every command that has
 //! the option, one in a table is for the command with the table's name, and comes first.
 
-use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::diagnostics::lines::LineIndex;
+use crate::schema::diagnostics::suggestion::{near, suggest};
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, Command};
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,15 +94,15 @@ impl ConfigFile {
 
     /// Reads the text of a file.
     pub fn parse(name: &str, text: &str, command: &Command) -> Result<Self> {
-        let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        let lines = LineIndex::new(text);
         let table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                bail!("{name}, line {}: {}{}", line(at), error.message(), toml_help(text, at))
+                bail!("{name}, line {}: {}{}", lines.line(at), error.message(), toml_help(text, at))
             }
         };
-        let mut found = FileReader { command, line: &line, entries: Vec::new(), mistakes: Vec::new() };
+        let mut found = FileReader { command, lines: &lines, entries: Vec::new(), mistakes: Vec::new() };
         for (key, value) in &table {
             match value.get_ref() {
                 DeValue::Table(inner) if command.find_subcommand(&**key.get_ref()).is_some() => {
@@ -165,14 +166,14 @@ pub fn in_place_of(variable: &str) -> Option<String> {
 /// What is found in a file.
 struct FileReader<'a> {
     command: &'a Command,
-    line: &'a dyn Fn(usize) -> usize,
+    lines: &'a LineIndex,
     entries: Vec<ConfigEntry>,
     mistakes: Vec<(usize, String)>,
 }
 
 impl FileReader<'_> {
     fn add(&mut self, of: Option<&str>, key: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) {
-        let line = (self.line)(key.span().start);
+        let line = self.lines.line(key.span().start);
         match self.entry(of, key.get_ref().as_ref(), value.get_ref()) {
             Ok(entry) => self.entries.push(ConfigEntry { line, ..entry }),
             Err(mistake) => self.mistakes.push((line, mistake)),
@@ -189,7 +190,10 @@ impl FileReader<'_> {
             let known: BTreeSet<&str> = options.iter().filter_map(|option| option.get_long()).collect();
             // An option with a hyphen for each underscore is what is meant.
             let meant = key.replace('_', "-");
-            let help = if let ("port" | "host", true) = (key, known.contains("listen")) {
+            let help = if let (DeValue::Table(_), None) = (value, of) {
+                let commands: Vec<&str> = self.command.get_subcommands().map(Command::get_name).collect();
+                return Err(no_command(key, &commands));
+            } else if let ("port" | "host", true) = (key, known.contains("listen")) {
                 Some("write `listen = \"127.0.0.1:4000\"`".to_owned())
             } else if known.contains(&*meant) {
                 Some(format!("did you mean `{meant}`?"))
@@ -216,6 +220,20 @@ impl FileReader<'_> {
             _ => Ok(ConfigEntry { command: of.map(str::to_owned), key: key.to_owned(), values, form, line: 0 }),
         }
     }
+}
+
+/// A table that is named after no command. One of `dev` and `serve` is meant most often.
+fn no_command(key: &str, commands: &[&str]) -> String {
+    let usual = match key {
+        "development" | "local" => Some("dev"),
+        "production" | "prod" | "server" => Some("serve"),
+        _ => near(key, commands),
+    };
+    let help = usual.map_or_else(
+        || "name it after a command, as in `[dev]`, or write its settings above all tables".to_owned(),
+        |command| format!("did you mean `[{command}]`?"),
+    );
+    format!("`[{key}]` is no command; {help}")
 }
 
 /// A single value as an option takes it.

@@ -48,6 +48,16 @@ const OPTIONS: [(&str, &str); 14] = [
     ("--user", "sub"),
 ];
 
+/// The commands that print what others write into a file.
+const PRINTS: [&str; 4] = ["schema", "tables", "explain", "export"];
+
+/// What stands for an argument that a command needs, by its name.
+const NEEDED: [(&str, &str); 3] = [
+    ("<CASES>", "name the folder with the cases: `keyfold test operations`"),
+    ("<OPERATION>", "name the file with the operation, or `-` for the standard input"),
+    ("<FILE>", "name the file"),
+];
+
 /// The mistake with a tip, if there is one. `arguments` begin with the program's name.
 pub fn with_tip(mut error: Error, command: &Command, arguments: &[OsString]) -> Error {
     let text = |kind: ContextKind| match error.get(kind) {
@@ -58,6 +68,7 @@ pub fn with_tip(mut error: Error, command: &Command, arguments: &[OsString]) -> 
     let tip = match error.kind() {
         ErrorKind::InvalidSubcommand => meant_command(&text(ContextKind::InvalidSubcommand)),
         ErrorKind::UnknownArgument => unknown(&text(ContextKind::InvalidArg), command, &arguments),
+        ErrorKind::MissingRequiredArgument => needed(&error),
         ErrorKind::ValueValidation if error.source().is_some_and(|source| source.is::<ParseIntError>()) => {
             Some(number(&text(ContextKind::InvalidValue)))
         }
@@ -72,6 +83,13 @@ pub fn with_tip(mut error: Error, command: &Command, arguments: &[OsString]) -> 
     error
 }
 
+/// What to write for the first argument that is missing.
+fn needed(error: &Error) -> Option<String> {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
+    let known = NEEDED.iter().find(|(name, _)| missing.iter().any(|missing| missing == name));
+    known.map(|(_, said)| (*said).to_owned())
+}
+
 fn meant_command(word: &str) -> Option<String> {
     let (_, command) = COMMANDS.iter().find(|(other, _)| *other == word)?;
     Some(format!("write `keyfold {command}`"))
@@ -79,10 +97,18 @@ fn meant_command(word: &str) -> Option<String> {
 
 /// An option that the command does not have, or a value that no option takes.
 fn unknown(wrong: &str, command: &Command, arguments: &[&str]) -> Option<String> {
-    let name = arguments.iter().skip(1).find(|argument| command.find_subcommand(argument).is_some())?;
-    let this = command.find_subcommand(name)?;
     let place =
         arguments.iter().position(|argument| *argument == wrong || argument.starts_with(&format!("{wrong}=")))?;
+    let at = arguments.iter().skip(1).position(|argument| command.find_subcommand(argument).is_some())? + 1;
+    let (name, this) = (arguments[at], command.find_subcommand(arguments[at])?);
+    if place < at && wrong.strip_prefix("--").is_some_and(|long| long_option(this, long).is_some()) {
+        return Some(format!("write it behind the command: `keyfold {name} {}`", arguments[place..at].join(" ")));
+    }
+    if let (true, Some(long)) = (PRINTS.contains(&name), wrong.strip_prefix("--"))
+        && ["out", "output", "file", "o"].contains(&long)
+    {
+        return Some(format!("it prints to the standard output: `keyfold {name} > FILE`"));
+    }
     if !wrong.starts_with('-') {
         return stray(wrong, this, arguments.get(place.checked_sub(1)?)?);
     }
@@ -175,6 +201,9 @@ mod tests {
             ("keyfold dev --samples seed", "tip: write '--sample seed'"),
             ("keyfold token --user me", "tip: write '--sub me'"),
             ("keyfold dev --file", "tip: write '--schema <FILE>'"),
+            ("keyfold --schema a.graphql dev", "tip: write it behind the command: `keyfold dev --schema a.graphql`"),
+            ("keyfold schema --out a.graphql", "tip: it prints to the standard output: `keyfold schema > FILE`"),
+            ("keyfold test", "tip: name the folder with the cases: `keyfold test operations`"),
         ] {
             assert!(said(line).contains(tip), "{line}: {}", said(line));
         }

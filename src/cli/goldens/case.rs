@@ -19,7 +19,7 @@ pub fn request(golden: &GoldenFile, operation: &str, callers: &[SampleCaller]) -
     let section = |section: Section| -> Result<Option<Value>> {
         let text = golden.get(section);
         let json = text.map(serde_json::from_str).transpose();
-        json.with_context(|| format!("its section `{}` is not JSON", section.name()))
+        json.with_context(|| format!("its section `{}` is not JSON such as {}", section.name(), example(section)))
     };
     let variables = match section(Section::Variables)? {
         None => Map::new(),
@@ -32,6 +32,15 @@ pub fn request(golden: &GoldenFile, operation: &str, callers: &[SampleCaller]) -
     };
     let idempotency_key = section(Section::Headers)?.map(key).transpose()?.flatten();
     Ok(Request { query: operation.to_owned(), variables, caller, idempotency_key, ..Request::default() })
+}
+
+/// A text that a section may have.
+fn example(section: Section) -> &'static str {
+    match section {
+        Section::Caller => "{ \"sub\": \"u1\" }",
+        Section::Headers => "{ \"Idempotency-Key\": \"1\" }",
+        _ => "{ \"id\": \"1\" }",
+    }
 }
 
 /// The texts of a golden that are written by hand: no value in them is generated.
@@ -54,6 +63,14 @@ fn caller(said: Value, callers: &[SampleCaller]) -> Result<Caller> {
     }
 }
 
+/// What a case has in place of a header that it cannot have.
+fn instead(header: &str) -> String {
+    match header.to_ascii_lowercase().as_str() {
+        "authorization" | "x-api-key" => "its section `caller` says who calls, as in { \"sub\": \"u1\" }".to_owned(),
+        _ => format!("leave it out, as only `{KEY}` changes what an operation does"),
+    }
+}
+
 /// The key that the headers bring.
 fn key(headers: Value) -> Result<Option<String>> {
     let Value::Object(headers) = headers else {
@@ -61,7 +78,7 @@ fn key(headers: Value) -> Result<Option<String>> {
     };
     let mut keys = headers.iter().map(|(name, value)| {
         let is_known = name.eq_ignore_ascii_case(KEY);
-        ensure!(is_known, "a case has no header \"{name}\": only `{KEY}` changes what an operation does");
+        ensure!(is_known, "a case has no header \"{name}\": {}", instead(name));
         let key = value.as_str().and_then(idempotency_key::from_value);
         key.with_context(|| format!("the header `{KEY}` is no key: write \"1\""))
     });
@@ -113,5 +130,8 @@ mod tests {
         ] {
             assert!(key(wrong).is_err(), "{wrong}");
         }
+        let said = |headers: &str| key(headers).unwrap_err().to_string();
+        assert!(said(r#"{ "Authorization": "Bearer a" }"#).contains("its section `caller` says who calls"));
+        assert!(said(r#"{ "Content-Type": "application/json" }"#).contains("leave it out"));
     }
 }

@@ -80,7 +80,10 @@ impl GoldenFile {
             }
             if let Some(name) = line.trim_end_matches('\n').strip_prefix(MARK) {
                 let section = Section::ALL.into_iter().find(|section| section.name() == name);
-                let section = section.ok_or_else(|| format!("{number}: there is no section `{name}`"))?;
+                let section = section.ok_or_else(|| {
+                    let names = Section::ALL.map(Section::name).join("`, `");
+                    format!("{number}: there is no section `{name}`; there are `{names}`")
+                })?;
                 if let Some((before, _)) = sections.last_key_value().filter(|(before, _)| **before >= section) {
                     return Err(format!("{number}: `{name}` stands after `{}`", before.name()));
                 }

@@ -142,6 +142,12 @@ fn readme(directory: &Path, title: &str, sentence: &str) -> String {
     if samples {
         text.push_str("- `keyfold verify samples` says which items the schema covers\n");
     }
+    if operations {
+        text.push_str(
+            "- `keyfold test operations --bless` writes down what each operation does, and then `keyfold test operations` \
+             says what changes\n",
+        );
+    }
     text.push_str("- `keyfold serve` serves the table in DynamoDB\n\n");
     text.push_str("`schema.graphql` says what the API looks like.");
     text.push_str(if operations { " `operations/` has operations to try.\n" } else { "\n" });

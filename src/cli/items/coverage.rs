@@ -160,7 +160,9 @@ impl<'m> Coverage<'m> {
     /// Prints what a person should know as warnings.
     pub fn warn(&self) {
         if !self.is_whole() {
-            eprintln!("warning: {}; `keyfold verify` lists the others", self.summary());
+            let first = self.uncovered.values().find_map(|of| of.keys.first());
+            let first = first.map(|key| format!("; no type has the key {key}")).unwrap_or_default();
+            eprintln!("warning: {}{first}; `keyfold verify FILE…` lists all such items", self.summary());
         }
         self.survey.lines().iter().for_each(|line| eprintln!("warning: {line}"));
     }

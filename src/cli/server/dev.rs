@@ -109,6 +109,7 @@ impl Dev {
             can_sign_in: authenticator.is_on(),
             current: current.clone(),
         };
+        reload.check_documents();
         let watching = tokio::spawn(reload.follow(Watching::at_once(loaded.text), Hangups::none()));
         let first = callers.first().map(SampleCaller::caller).unwrap_or_default();
         let starting_texts = Arc::new(TextsOfItems::new(current.clone(), first));

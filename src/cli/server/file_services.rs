@@ -2,7 +2,7 @@
 //!
 //! `services/pricing.json` beside the schema holds the answers of the service `pricing`.
 
-use crate::cli::service_answers::WrittenAnswers;
+use crate::cli::service_answers::{WrittenAnswers, unreadable};
 use crate::execute::service::call::{
     ServiceAnswer, ServiceCaller, ServiceConnector, ServiceError, ServiceErrorKind, ServiceRequest,
 };
@@ -67,8 +67,13 @@ impl FileService {
             return Err(trouble(&format!("the file has more than {} MiB", MAX_BYTES >> 20)));
         }
         let text = tokio::fs::read(&self.path).await.map_err(|error| trouble(&error))?;
-        let answers = WrittenAnswers::parse(&text).map_err(|error| trouble(&error))?;
-        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
-        Ok(answers.answer(&format!("services/{file}"), request))
+        let name = format!("services/{}", self.path.file_name().unwrap_or_default().to_string_lossy());
+        Ok(match WrittenAnswers::parse(&text) {
+            Ok(answers) => answers.answer(&name, request),
+            Err(error) => {
+                tracing::warn!(file = name, %error, field = request.field, "a file of answers is wrong");
+                unreadable(&name, request, &error)
+            }
+        })
     }
 }

@@ -11,3 +11,4 @@ mod reload;
 mod run;
 pub mod serve;
 pub mod signals;
+mod unfit_documents;

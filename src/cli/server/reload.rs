@@ -2,10 +2,12 @@
 //! mistakes, or does not match the tables, is reported and not served.
 
 use super::signals::Hangups;
+use super::unfit_documents::warn_of_unfit;
 use crate::cli::{output, schema_file};
 use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Severity};
+use crate::schema::diagnostics::lines::LineIndex;
 use crate::schema::model::Model;
 use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::documents::lookup::Documents;
@@ -192,6 +194,11 @@ impl Reload {
         }
     }
 
+    /// Warns of the trusted documents that do not fit the schema.
+    pub fn check_documents(&self) {
+        warn_of_unfit(self.documents.1.trusted(), self.current.get().model().clone(), self.settings.clone());
+    }
+
     async fn apply(&self, text: String) -> Result<Vec<String>, Trouble> {
         let path = self.path.clone();
         let (asked, served) = self.documents.clone();
@@ -211,6 +218,7 @@ impl Reload {
             served.replace_trusted(documents);
         }
         self.current.replace(Gateway::new(Arc::new(model), store, self.settings.clone())).await;
+        self.check_documents();
         Ok(made)
     }
 }
@@ -223,10 +231,9 @@ impl Trouble {
             Self::Mistakes(mistakes) => mistakes,
         };
         let errors: Vec<_> = mistakes.list.iter().filter(|mistake| mistake.severity == Severity::Error).collect();
-        let mut said: Vec<String> = Vec::new();
+        let (lines, mut said) = (LineIndex::new(&mistakes.text), Vec::new());
         for mistake in errors.iter().take(MISTAKES_REPORTED) {
-            let before = mistakes.text.get(..mistake.span.start).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
+            let line = lines.line(mistake.span.start);
             let message: String = mistake.message.chars().take(MISTAKE_LETTERS).collect();
             said.push(format!("{}, line {line}: {message}", mistake.code));
         }

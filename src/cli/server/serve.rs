@@ -147,6 +147,9 @@ impl Serve {
             can_sign_in: authenticator.is_on(),
             current: current.clone(),
         };
+        if lambda.is_none() {
+            reload.check_documents();
+        }
         // The files of a Lambda function never change.
         let watching = if self.reload && lambda.is_none() { Watching::settled(text) } else { Watching::Off };
         Ok(Ready { server, current, authenticator, shared, reload, watching })

@@ -15,6 +15,9 @@ use serde_json::Map;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How a caller of `keyfold dev` signs in.
+const TOKEN: &str = "`keyfold token --sub me` prints a token; send it as `Authorization: Bearer <token>`.";
+
 /// What the caller of a request is refused of a plan.
 pub struct Refusals {
     of_guards: Vec<Decision>,
@@ -166,11 +169,18 @@ fn settled(rule: &AuthRule, scope: &Scope<'_>) -> Residual {
     rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope))
 }
 
-/// What a refused caller reads. It reveals nothing of rules or data.
-pub fn message(code: ErrorCode) -> &'static str {
+/// What a refused caller reads. It reveals nothing of rules or data, but where requests are explained: there it names
+/// what refuses the caller, and by which rules.
+pub fn message(caller: &Caller, code: ErrorCode, by: Option<(&str, &[Arc<AuthRule>])>) -> String {
+    let rules = by.filter(|_| caller.is_explained()).map(|(of, rules)| {
+        let rules = rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(", or ");
+        format!(": `{of}` has the rule `{}`", shortened(&rules))
+    });
+    let rules = rules.unwrap_or_default();
     match code {
-        ErrorCode::Unauthenticated => "Sign in first.",
-        _ => "You are not allowed to do this.",
+        ErrorCode::Unauthenticated if caller.is_explained() => format!("Sign in first{rules}. {TOKEN}"),
+        ErrorCode::Unauthenticated => "Sign in first.".to_owned(),
+        _ => format!("You are not allowed to do this{rules}."),
     }
 }
 
@@ -181,13 +191,13 @@ fn code(caller: &Caller) -> ErrorCode {
 
 /// The error of a mutation that its caller is refused.
 pub fn error(caller: &Caller) -> FieldError {
-    FieldError::new(code(caller), message(code(caller)))
+    FieldError::new(code(caller), message(caller, code(caller), None))
 }
 
 /// The error of a write that the rules of an item refuse, which the audit log records.
 pub fn refuse_item(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) -> FieldError {
     record(caller, of, rules);
-    error(caller)
+    FieldError::new(code(caller), message(caller, code(caller), Some((of, rules))))
 }
 
 /// Records a refusal in the audit log: who, what and by which rule, and no data.

@@ -95,7 +95,8 @@ impl Cursors {
     /// The position that a cursor names. Fails if the cursor is not of this list.
     pub fn decode(&self, cursor: &str) -> Result<Position, Arc<Failure>> {
         self.position(cursor).ok_or_else(|| {
-            let message = "This cursor does not belong to this field with these arguments.";
+            let message = "This cursor does not belong to this field with these arguments. Begin without a cursor, and \
+                           take the next ones from the answers.";
             Failure::new(ErrorCode::BadUserInput, message)
         })
     }

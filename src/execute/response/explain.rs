@@ -43,6 +43,14 @@ pub fn extensions(
     explained
 }
 
+/// The same extensions with sentences about the request, if there are any.
+pub fn with_warnings(mut extensions: Value, warnings: &[String]) -> Value {
+    if !warnings.is_empty() {
+        extensions["keyfold"]["warnings"] = warnings.into();
+    }
+    extensions
+}
+
 /// A call of a service. Nobody knows what it costs.
 fn service_json(call: &ServiceCallReport) -> Value {
     let ServiceCallReport { service, field, items, wave, start, lasted, attempts, failure } = call;

@@ -3,7 +3,7 @@
 
 use super::budget::{self, OperationBudgets};
 use super::meant::meant;
-use super::slips::slip;
+use super::slips::{slip, within};
 use super::specialise::{Sensitivity, sensitivities};
 use super::{descriptions, literals};
 use crate::plan::error::{PlanError, PlanErrorKind};
@@ -125,7 +125,7 @@ fn compiler_errors(
         }
         let slip = place.and_then(|place| slip(text, &said, place)).filter(|_| kind == PlanErrorKind::Syntax);
         let is_slip = slip.is_some();
-        let meant = slip.or_else(|| meant(api, &said).filter(|_| budgets.suggests));
+        let meant = slip.or_else(|| meant(api, &said).filter(|_| budgets.suggests)).or_else(|| within(text, &said));
         let meant = meant.map_or_else(String::new, |meant| format!(" {meant}"));
         let message = if kind == PlanErrorKind::Syntax { in_plain_words(&said) } else { said };
         let message = format!("{}{meant}", sentence(&message));

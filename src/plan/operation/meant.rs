@@ -1,7 +1,7 @@
 //! A finding of the compiler about a name in an operation in; out: the name that was probably meant. Only for clients
 //! that may ask for the schema: a guess tells of names.
 
-use crate::schema::diagnostics::suggestion::near;
+use crate::schema::diagnostics::suggestion::{list, near};
 use apollo_compiler::Schema;
 use apollo_compiler::schema::ExtendedType;
 
@@ -35,7 +35,13 @@ pub fn meant(api: &Schema, finding: &str) -> Option<String> {
         [said] if said.starts_with("expected value of type") && said.ends_with("found a string") => {
             return bare_value(api, said);
         }
-        ["the argument ", name, " is not supported by ", coordinate, ..] => (name, arguments(api, coordinate)?),
+        ["the argument ", name, " is not supported by ", coordinate, ..] => {
+            let known = arguments(api, coordinate)?;
+            if near(name, &known).is_none() {
+                return Some(known_arguments(&known));
+            }
+            (name, known)
+        }
         ["cannot find type ", name, ..] => (name, names(api, &ExtendedType::is_input_type)),
         ["type condition ", name, ..] => (name, names(api, &|ty| ty.is_object() || ty.is_interface() || ty.is_union())),
         [said] if said.starts_with("expected value of type") && said.ends_with("found an enum") => {
@@ -88,6 +94,14 @@ fn arguments<'s>(api: &'s Schema, coordinate: &str) -> Option<Vec<&'s str>> {
     Some(field.arguments.iter().map(|argument| argument.name.as_str()).collect())
 }
 
+/// What a field takes in place of an argument that it lacks.
+fn known_arguments(known: &[&str]) -> String {
+    match known {
+        [] => "It has no arguments.".to_owned(),
+        known => format!("There are {}.", list(known)),
+    }
+}
+
 /// The types of some kind that are not those of introspection.
 fn names<'s>(api: &'s Schema, is: &dyn Fn(&ExtendedType) -> bool) -> Vec<&'s str> {
     let all = api.types.iter().filter(|(name, ty)| is(ty) && !name.starts_with("__"));
@@ -113,6 +127,8 @@ mod tests {
         assert_eq!(said("type condition `Teem` of inline fragment is not a type defined in the schema"), did("Team"));
         assert_eq!(said("expected value of type ID!, found an enum").as_deref(), Some("Write a text in quotes."));
         assert_eq!(said("type `Team` does not have a field `__schema`"), None);
+        let other = said("the argument `name` is not supported by `Query.team`");
+        assert_eq!(other.as_deref(), Some("There are `id`."));
     }
 
     #[test]

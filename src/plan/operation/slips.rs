@@ -6,6 +6,9 @@ use crate::schema::diagnostics::suggestion::near;
 /// The words by which a document's parts begin.
 const BEGINNINGS: [&str; 4] = ["query", "mutation", "subscription", "fragment"];
 
+/// The most fragments whose names are compared.
+const MAX_FRAGMENTS: usize = 1_000;
+
 /// What to write instead, if the mistake is a usual one. `place` is a line and a column, each from 1.
 pub fn slip(document: &str, said: &str, place: (usize, usize)) -> Option<String> {
     let rest = text_at(document, place).unwrap_or_default();
@@ -32,6 +35,19 @@ pub fn slip(document: &str, said: &str, place: (usize, usize)) -> Option<String>
         _ => return None,
     };
     Some(sentence)
+}
+
+/// What to write instead of what does not fit together within a document.
+pub fn within(document: &str, said: &str) -> Option<String> {
+    if let Some(field) = said.strip_prefix("operation must not provide conflicting field arguments for the same name `")
+    {
+        let field = field.trim_end_matches('`');
+        return Some(format!("Name one of them: `other: {field}(…)`."));
+    }
+    let (name, _) = said.strip_prefix("cannot find fragment `")?.split_once('`')?;
+    let behind = document.match_indices("fragment ").map(|(at, word)| &document[at + word.len()..]);
+    let names: Vec<&str> = behind.filter_map(|rest| rest.split_whitespace().next()).take(MAX_FRAGMENTS).collect();
+    near(name, &names).map(|meant| format!("Did you mean `{meant}`?"))
 }
 
 /// The text from a place on.
@@ -72,6 +88,14 @@ mod tests {
             let said = said(document);
             assert!(said.len() == 1 && said[0].contains(remedy), "{document}: {said:#?}");
         }
+    }
+
+    #[test]
+    fn a_fragment_of_nearly_the_name_is_meant() {
+        let document = "{ team(id: 1) { ...Part } } fragment Parts on Team { name }";
+        assert!(said(document)[0].ends_with("Did you mean `Parts`?"), "{:?}", said(document));
+        let document = "{ team(id: 1) { name } team(id: 2) { name } }";
+        assert!(said(document)[0].ends_with("Name one of them: `other: team(…)`."), "{:?}", said(document));
     }
 
     #[test]

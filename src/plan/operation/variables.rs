@@ -3,11 +3,19 @@
 
 use super::document::{Document, MAX_MISTAKES};
 use crate::plan::error::{PlanError, PlanErrorKind, place};
+use crate::schema::diagnostics::suggestion::near;
 use crate::schema::scalar::coerce::{coerce, json_of};
 use apollo_compiler::Schema;
-use apollo_compiler::executable::Operation;
+use apollo_compiler::executable::{Operation, VariableDefinition};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The most variables that are named as undeclared.
+const MAX_UNDECLARED: usize = 10;
+
+/// The longest name of a variable that a sentence has, in bytes.
+const MAX_NAME_LENGTH: usize = 100;
 
 /// Coerces the variables of an operation. A nullable variable without a value or a default stays absent.
 pub fn coerce_variables(
@@ -17,7 +25,7 @@ pub fn coerce_variables(
     given: &Map<String, Value>,
 ) -> Result<Map<String, Value>, Vec<PlanError>> {
     let mut values = Map::new();
-    let mut mistakes = Vec::new();
+    let (mut mistakes, mut others) = (Vec::new(), None);
     for definition in &operation.variables {
         let name = definition.name.as_str();
         let default = || definition.default_value.as_ref().map(|literal| Cow::Owned(json_of(literal, &Map::new())));
@@ -26,7 +34,7 @@ pub fn coerce_variables(
                 coerce(api, &definition.ty, &value).map_err(|misfit| misfit.sentence("Variable", &format!("${name}")))
             }
             None if definition.ty.is_non_null() => {
-                Err(format!("Variable \"${name}\" is missing, and its type {} does not allow null.", definition.ty))
+                Err(missing(definition, others.get_or_insert_with(|| others_than(operation, given))))
             }
             None => continue,
         };
@@ -41,4 +49,90 @@ pub fn coerce_variables(
     }
     mistakes.truncate(MAX_MISTAKES);
     if mistakes.is_empty() { Ok(values) } else { Err(mistakes) }
+}
+
+/// The variables of a request that its operation does not declare, each as a sentence with the declared one that was
+/// probably meant. They have no meaning (GraphQL spec section 6.1.2), so they are no mistakes.
+pub fn undeclared(operation: &Operation, given: &Map<String, Value>) -> Vec<String> {
+    let without = operation.variables.iter().map(|definition| definition.name.as_str());
+    let without: Vec<&str> = without.filter(|name| !given.contains_key(*name)).collect();
+    let sentence = |name: &str| {
+        let said = format!("The operation declares no variable \"${}\".", shortened(name));
+        near(name, &without).map_or_else(|| said.clone(), |meant| format!("{said} Did you mean \"{meant}\"?"))
+    };
+    others_than(operation, given).into_iter().map(sentence).collect()
+}
+
+/// The first names of a request that are not declared.
+fn others_than<'g>(operation: &Operation, given: &'g Map<String, Value>) -> Vec<&'g str> {
+    let declared: HashSet<&str> = operation.variables.iter().map(|definition| definition.name.as_str()).collect();
+    given.keys().map(String::as_str).filter(|name| !declared.contains(name)).take(MAX_UNDECLARED).collect()
+}
+
+/// A required variable has no value. Perhaps another has nearly its name.
+fn missing(definition: &VariableDefinition, others: &[&str]) -> String {
+    let name = definition.name.as_str();
+    let said = format!("Variable \"${name}\" is missing, and its type {} does not allow null.", definition.ty);
+    match near(name, others) {
+        Some(other) => format!("{said} The request has \"{}\".", shortened(other)),
+        None => said,
+    }
+}
+
+/// A name that a client gives, as a sentence has it.
+fn shortened(name: &str) -> String {
+    let end = name.floor_char_boundary(MAX_NAME_LENGTH);
+    name[..end].chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::plan::operation::budget::OperationBudgets;
+    use serde_json::json;
+
+    fn parsed(text: &str) -> (Schema, Document) {
+        let api = "type Query { team(id: ID, first: Int): Int }";
+        let api = Schema::parse_and_validate(api, "s").unwrap();
+        let document = Document::parse(&api, text, &OperationBudgets::default()).unwrap();
+        (api.into_inner(), document)
+    }
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn what_is_not_declared_is_named_with_what_was_meant() {
+        let (_, document) = parsed("query ($id: ID, $first: Int) { team(id: $id, first: $first) }");
+        let operation = document.operation(None).unwrap();
+        let said = |given: Value| undeclared(operation, &map(given));
+        assert_eq!(said(json!({ "id": "1", "first": 2 })), Vec::<String>::new());
+        assert_eq!(
+            said(json!({ "ID": "1", "x": 2 })),
+            [
+                "The operation declares no variable \"$ID\". Did you mean \"id\"?",
+                "The operation declares no variable \"$x\"."
+            ]
+        );
+        // What has a value is not meant.
+        assert_eq!(said(json!({ "id": "1", "ID": "2" })), ["The operation declares no variable \"$ID\"."]);
+        let many = (0..50).map(|number| ("v".repeat(200) + &number.to_string(), json!(1))).collect();
+        let many = undeclared(operation, &many);
+        assert!(many.len() == MAX_UNDECLARED && many.iter().all(|said| said.len() < 200), "{many:?}");
+    }
+
+    #[test]
+    fn a_missing_variable_names_the_value_of_nearly_its_name() {
+        let (api, document) = parsed("query ($id: ID!) { team(id: $id) }");
+        let operation = document.operation(None).unwrap();
+        let said = |given: Value| {
+            let mistakes = coerce_variables(&api, &document, operation, &map(given)).unwrap_err();
+            mistakes.into_iter().map(|mistake| mistake.message).collect::<String>()
+        };
+        let missing = "Variable \"$id\" is missing, and its type ID! does not allow null.";
+        assert_eq!(said(json!({ "Id": "1" })), format!("{missing} The request has \"Id\"."));
+        assert_eq!(said(json!({ "other": "1" })), missing);
+    }
 }

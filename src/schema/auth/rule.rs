@@ -4,6 +4,7 @@ use super::exists::read_lookup;
 use super::names::RuleNames;
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::Help;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
@@ -126,6 +127,16 @@ fn held_by_indexes(rule: &RulePlace, read: &[&str], directive: &Node<Directive>,
     true
 }
 
+/// A name that stands for a claim nearly everywhere.
+fn claim_help(name: &str) -> Option<Help> {
+    const CLAIMS: [&str; 12] = [
+        "sub", "role", "roles", "group", "groups", "email", "scope", "tenant", "tenantId", "username", "userId", "org",
+    ];
+    CLAIMS
+        .contains(&name)
+        .then(|| Help::instead(format!("a claim of the caller is `auth.{name}`"), name, format!("auth.{name}")))
+}
+
 /// `if:`.
 fn condition(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findings) -> Option<Condition> {
     let written = text(directive, "if")?;
@@ -147,7 +158,12 @@ fn condition(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findi
                 let help = format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`");
                 findings.error(rules::KF0608, &place, message, Some(help.into()));
             }
-            false => findings.error(rules::KF0608, &place, mistake.message, mistake.help),
+            false => {
+                let name = written.value.get(mistake.span.clone()).unwrap_or_default();
+                let is_missing = mistake.message.ends_with("does not exist.");
+                let help = claim_help(name).filter(|_| is_missing).or(mistake.help);
+                findings.error(rules::KF0608, &place, mistake.message, help);
+            }
         }
     }
     None

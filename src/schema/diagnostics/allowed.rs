@@ -6,6 +6,7 @@
 
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity, clause};
 use crate::schema::diagnostics::help::Edit;
+use crate::schema::diagnostics::lines::LineIndex;
 use crate::schema::diagnostics::rule::Rule;
 use crate::schema::diagnostics::rules::{self, rule_of};
 use crate::schema::diagnostics::span::Span;
@@ -36,11 +37,10 @@ pub fn leave_out(diagnostics: &mut Diagnostics, is_complete: bool) {
     if !text.contains(BEGINNING) {
         return;
     }
-    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-    let line_of = |offset: usize| starts.partition_point(|start| *start <= offset).saturating_sub(1);
-    let mut comments = comments(text, &starts);
+    let lines = LineIndex::new(text);
+    let mut comments = comments(text, lines.starts());
     list.retain(|found| {
-        let line = line_of(found.span.start);
+        let line = lines.line(found.span.start) - 1;
         let allows = |comment: &&mut AllowComment<'_>| {
             comment.line == line && comment.code.as_ref().is_ok_and(|code| *code == found.code)
         };

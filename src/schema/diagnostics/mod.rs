@@ -3,6 +3,7 @@
 pub mod allowed;
 pub mod diagnostic;
 pub mod help;
+pub mod lines;
 pub mod render;
 pub mod rule;
 pub mod rules;

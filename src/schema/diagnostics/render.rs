@@ -1,7 +1,9 @@
 //! Findings in, text for a terminal out, in the style of rustc. Must not know what the rules are.
 
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::schema::diagnostics::lines::LineIndex;
 use std::fmt::Write;
+use std::ops::Range;
 
 const RED: &str = "\x1b[1;31m";
 const YELLOW: &str = "\x1b[1;33m";
@@ -27,8 +29,9 @@ impl Diagnostics {
     /// are none. Of a long line, only the part around the place is shown, so the output is bounded for any schema.
     pub fn render(&self, color: bool) -> String {
         let mut out = String::new();
+        let lines = LineIndex::new(&self.text);
         for finding in self.list.iter().take(MAX_SHOWN) {
-            render_one(&mut out, self, finding, color);
+            render_one(&mut out, (self, &lines), finding, color);
         }
         if self.list.len() > MAX_SHOWN {
             let _ = writeln!(out, "and {} more", self.list.len() - MAX_SHOWN);
@@ -47,7 +50,7 @@ impl Diagnostics {
     }
 }
 
-fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic, color: bool) {
+fn render_one(out: &mut String, (diagnostics, lines): (&Diagnostics, &LineIndex), finding: &Diagnostic, color: bool) {
     let paint = |code: &'static str| if color { code } else { "" };
     let (plain, blue, bold) = (paint(PLAIN), paint(BLUE), paint(BOLD));
     let (word, accent) = match finding.severity {
@@ -57,10 +60,9 @@ fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic,
     let text = &diagnostics.text;
     let start = boundary(text, finding.span.start);
     let end = boundary(text, finding.span.end.max(start));
-    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
-    let number = text[..line_start].matches('\n').count() + 1;
-    let column = text[line_start..start].chars().count() + 1;
+    let (number, column) = lines.place(text, start);
+    let Range { start: line_start, end: line_end } = lines.bytes(text, number);
+    let line_end = line_start + text[line_start..line_end].trim_end_matches('\n').len();
     let gutter = " ".repeat(number.to_string().len());
 
     let (before, marked, after) =
@@ -81,7 +83,7 @@ fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic,
 }
 
 /// The shown parts of a line: before the place, the place, and after it.
-fn excerpt(line: &str, place: std::ops::Range<usize>) -> (String, String, String) {
+fn excerpt(line: &str, place: Range<usize>) -> (String, String, String) {
     let (before, marked, after) = (&line[..place.start], &line[place.clone()], line[place.end..].trim_end());
     if line.chars().nth(MAX_LINE_LENGTH).is_none() {
         return (shown(before), shown(marked), shown(after));
@@ -154,7 +156,7 @@ fn columns(c: char) -> usize {
 mod tests {
     use super::*;
 
-    fn one(text: &str, span: std::ops::Range<usize>) -> String {
+    fn one(text: &str, span: Range<usize>) -> String {
         let finding = Diagnostic {
             code: "KF0000",
             severity: Severity::Error,

@@ -3,6 +3,7 @@
 use super::best::{self, PathInputs};
 use super::candidates;
 use super::diagnosis::missing;
+use super::diagnosis::new_index::sorted_index;
 use super::diagnosis::sorted::unsorted;
 use super::paging::{self, Order};
 use super::wanted::{Bindings, FindContext, Need};
@@ -153,6 +154,9 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
             let declared = wanted.record.get(field).filter(|_| is_in_key);
             if declared.is_some_and(|declared| matches!(declared.value.plain(), ValueType::Id | ValueType::String)) {
                 help.push_str(&format!("; so does text of one length anywhere: {ONE_LENGTH}"));
+            }
+            if let Some(index) = sorted_index(wanted, bindings, field) {
+                help.push_str(&format!("; {index}"));
             }
             let help = unsorted(wanted, field).unwrap_or(help.into());
             findings.error(rules::KF0425, &bounds.span, message, Some(help));

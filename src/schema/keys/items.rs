@@ -219,11 +219,13 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
 }
 
 fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut Findings) -> Option<&'a KeyAttribute> {
-    let known = item.table.0.key_attributes();
+    let (table, known) = (item.table.0, item.table.0.key_attributes());
     if let Some(found) = known.iter().find(|key| key.name == attribute.value) {
         return Some(found);
     }
-    let table = item.table.0;
+    if table.repeats_key() {
+        return None;
+    }
     let names: Vec<&str> = known.iter().map(|key| key.name.as_str()).collect();
     if table.sort.is_some() && near(&attribute.value, &names).is_none() {
         let (index, keys) = undeclared_index(item.directive, &names);

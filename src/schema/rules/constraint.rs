@@ -104,8 +104,8 @@ fn check_type(
         return true;
     };
     let (of, help) = match texts {
-        true => ("texts", "use it on String and ID"),
-        false => ("numbers", "use it on Int, Long, Float and Decimal"),
+        true => ("texts", "use it on String and ID; a number has `min` and `max`"),
+        false => ("numbers", "use it on Int, Long, Float and Decimal; a text has `minLength` and `maxLength`"),
     };
     let message = format!("`{first}` is for {of}, but `{}` is `{}`", what.coordinate, what.ty);
     findings.error(rules::KF0805, &place(directive, first), message, Some(help.into()));

@@ -62,7 +62,7 @@ pub fn read_default(
             ValueType::Enum(values) if !of.field.ty.is_list() => {
                 suggest(&written.value, values.stored.keys().map(String::as_str))
             }
-            _ => None,
+            kind => instead(kind, &parts).map(Help::from),
         };
         findings.error(rules::KF0803, &written.span, message, help);
         return None;
@@ -91,6 +91,23 @@ pub fn read_default(
         return None;
     }
     Some(DefaultValue { parts, hash, every_write })
+}
+
+/// What a field of a plain type takes in place of parts that do not fit it.
+fn instead(kind: &ValueType, parts: &[DefaultPart]) -> Option<&'static str> {
+    let is_time = parts.iter().any(|part| matches!(part, DefaultPart::Now { .. }));
+    Some(match kind.in_api() {
+        ValueType::Date if is_time => "make it `DateTime`, or `AWSDate`, which takes the day of `{now}`",
+        ValueType::Int | ValueType::Long | ValueType::Float if is_time => {
+            "make it `DateTime`; with `@attribute(stored: EPOCH_SECONDS)` the item has a number"
+        }
+        ValueType::Int | ValueType::Long => "write a whole number, such as \"0\"",
+        ValueType::Float | ValueType::Decimal => "write a number, such as \"0.5\"",
+        ValueType::Boolean => "write \"true\" or \"false\"",
+        ValueType::Date => "write a day: \"2026-11-20\"",
+        ValueType::DateTime(_) => "write `{now}`, or a time: \"2026-11-20T09:30:00.000Z\"",
+        _ => return None,
+    })
 }
 
 /// Warns of a default that is a placeholder's word, or a field's name, without braces.

@@ -34,6 +34,11 @@ pub fn numbers_fit(value: &Value) -> Result<(), String> {
     }
 }
 
+/// Whether a text is a number as JSON writes it.
+pub fn is_quoted_number(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| serde_json::from_str::<Number>(text).is_ok())
+}
+
 /// A value for an error message: short, whatever was sent.
 pub fn excerpt(value: &Value) -> String {
     const MAX_LENGTH: usize = 60;

@@ -9,7 +9,7 @@ use crate::schema::scalar::date_time::{
 };
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
 use crate::schema::scalar::form::{Form, MapForm};
-use crate::schema::scalar::json::{excerpt, integer, integer_text, numbers_fit};
+use crate::schema::scalar::json::{excerpt, integer, integer_text, is_quoted_number, numbers_fit};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::time_form::{TimeForm, Unit, usual};
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -213,7 +213,11 @@ impl ValueType {
             (ValueType::Set(element), _) => return set(element, std::slice::from_ref(value)),
             _ => None,
         };
-        canonical.ok_or_else(|| format!("{} cannot be {}: {}.", self.name(), excerpt(value), self.expectation()))
+        canonical.ok_or_else(|| {
+            let is_number = matches!(self, Self::Int | Self::Long | Self::Float);
+            let bare = if is_number && is_quoted_number(value) { ", without quotes" } else { "" };
+            format!("{} cannot be {}: {}{bare}.", self.name(), excerpt(value), self.expectation())
+        })
     }
 
     /// The same for an argument, whose field is not known yet: the decimals of a second that are not zero stay. A field

@@ -218,6 +218,11 @@ impl Table {
             }
     }
 
+    /// Whether the sort key is the partition key, which is a mistake of the schema.
+    pub fn repeats_key(&self) -> bool {
+        self.sort.as_ref().is_some_and(|sort| sort.name == self.partition.name)
+    }
+
     /// The table's own key attributes: partition, then sort.
     pub fn primary_key(&self) -> impl Iterator<Item = &KeyAttribute> {
         std::iter::once(&self.partition).chain(self.sort.as_ref())

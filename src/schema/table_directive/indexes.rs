@@ -70,7 +70,8 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
     let name = member(written, "name").and_then(string)?;
     check_name("index", &name, findings);
     if table.indexes.iter().any(|index| index.name == name.value) {
-        findings.error(rules::KF0102, &name.span, format!("the table declares the index `{}` twice", name.value), None);
+        let message = format!("the table declares the index `{}` twice", name.value);
+        findings.error(rules::KF0102, &name.span, message, Some("give one of them another name".into()));
         return None;
     }
     let partition = keys(&name.value, written, "partitionKey", findings);

@@ -102,9 +102,11 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
         point_in_time_recovery: flag(directive, "pointInTimeRecovery"),
         ..Table::new(name, partition, sort)
     };
-    if table.sort.as_ref().is_some_and(|sort| sort.name == table.partition.name) {
+    if table.repeats_key() {
         let place = text(directive, "sortKey").map(|at| at.span).unwrap_or_default();
-        findings.error(rules::KF0105, &place, format!("`{}` is already the partition key", table.partition.name), None);
+        let message = format!("`{}` is already the partition key", table.partition.name);
+        let help = "name the attribute of the sort key, such as `SK`; without a sort key, leave `sortKey:` out";
+        findings.error(rules::KF0105, &place, message, Some(help.into()));
     }
     let untyped = indexes::read_indexes(&mut table, directive, findings);
     if table.indexes.iter().filter(|index| index.local).count() > LOCAL_INDEXES {

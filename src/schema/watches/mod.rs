@@ -4,6 +4,7 @@
 //! so any stored field can be bound, and no access path is needed.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::help::{Edit, Help};
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
@@ -13,12 +14,37 @@ use crate::schema::finds::wanted::{Bindings, FindContext};
 use crate::schema::finds::{filter, read_watched, scope, where_clause};
 use crate::schema::model::find::Returns;
 use crate::schema::model::watch::{AFTER, ChangeKind, Watch};
-use crate::schema::syntax::directives::{FindDirective, argument, flag, items, name, named};
+use crate::schema::syntax::directives::{FindDirective, argument, flag, items, name, named, text};
 use crate::schema::table::StreamView;
 use crate::schema::types::computed;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
+
+/// The edit that gives the only table of a schema a stream, if it has none.
+pub fn missing_stream(draft: &SchemaDraft) -> Option<Edit> {
+    let mut tables = draft.tables.iter().filter(|table| table.stream != Some(StreamView::NewAndOldImages));
+    let table = tables.next().filter(|_| draft.tables.len() == 1)?;
+    stream_edit(draft, &table.name)
+}
+
+/// How a table gets a stream.
+fn stream_help(draft: &SchemaDraft, table: &str) -> Help {
+    let said = "give the table one: `@table(…, stream: NEW_AND_OLD_IMAGES)`";
+    stream_edit(draft, table).map_or_else(|| said.into(), |edit| Help::edits(said, vec![edit]))
+}
+
+fn stream_edit(draft: &SchemaDraft, table: &str) -> Option<Edit> {
+    let mut tables = draft.schema.schema_definition.directives.get_all("table");
+    let own = tables.find(|directive| text(directive, "name").is_some_and(|name| name.value == table))?;
+    Some(match own.specified_argument_by_name("stream") {
+        Some(given) => Edit { span: span::from_location(given.location()), text: "NEW_AND_OLD_IMAGES".to_owned() },
+        None => {
+            let end = span::from_location(own.location()).end - 1;
+            Edit { span: end..end, text: ", stream: NEW_AND_OLD_IMAGES".to_owned() }
+        }
+    })
+}
 
 /// Checks a field of `Subscription`; `None` if it, or what it builds on, has a mistake.
 pub fn read_watch(
@@ -36,8 +62,7 @@ pub fn read_watch(
             "`{parent}.{}` watches `{item}`, but the table `{}` has no stream with both images",
             field.name, table.name
         );
-        let help = "give the table one: `@table(…, stream: NEW_AND_OLD_IMAGES)`";
-        findings.error(rules::KF0902, &named(directive), message, Some(help.into()));
+        findings.error(rules::KF0902, &named(directive), message, Some(stream_help(draft, &table.name)));
     }
     let kinds = kinds(directive);
     let is_plain = draft.kind(field.ty.inner_named_type()) == Some(&Kind::Item);

@@ -266,12 +266,24 @@ impl FieldChange<'_> {
         format!("{}.{}", self.acting.item, self.field)
     }
 
+    /// The argument that the expression gives the field as it is, if it gives it one.
+    fn argument(&self) -> Option<&str> {
+        let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let text = self.acting.directive.expression.as_ref()?.value.as_str();
+        let wanted = format!("{} = :", self.field);
+        let (at, _) = text.match_indices(&wanted).find(|(at, _)| !text[..*at].ends_with(is_name))?;
+        let rest = &text[at + wanted.len()..];
+        let (name, after) = rest.split_at(rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()));
+        let after = after.trim_start();
+        (!name.is_empty() && (after.is_empty() || after.starts_with(','))).then_some(name)
+    }
+
     /// Why no expression may change the field.
     fn refuse_field(&self) -> Option<Refusal> {
         let coordinate = self.coordinate();
         if self.acting.primary_fields().contains(&self.field) {
             let message = format!("`{coordinate}` is part of the table's key, which an expression cannot change");
-            return Some((rules::KF0709, message, values::move_help(self.field)));
+            return Some((rules::KF0709, message, values::move_help(self.field, self.argument())));
         }
         refuse_field(self.acting, self.field, self.declared)
     }

@@ -101,7 +101,7 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
                 format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
             let help = match said {
                 true => "add `move: true`: the item moves to its new key with all that it has".to_owned(),
-                false => format!("use the argument to find the item, or {}", move_help(name)),
+                false => format!("use the argument to find the item, or {}", move_help(name, None)),
             };
             findings.error(rules::KF0709, &bound.span, message, Some(help.into()));
             sound = false;
@@ -137,9 +137,10 @@ fn check_move(acting: &Acting, primary: &[&str], values: &WrittenValues, finding
     false
 }
 
-/// How to give an item another key.
-pub fn move_help(field: &str) -> String {
-    format!("move the item: `@update(move: true, set: {{ {field}: … }})`")
+/// How to give an item another key; `value` is the argument that has it, if one does.
+pub fn move_help(field: &str, value: Option<&str>) -> String {
+    let value = value.map_or_else(|| "…".to_owned(), |name| format!("\"{{{name}}}\""));
+    format!("move the item: `@update(move: true, set: {{ {field}: {value} }})`")
 }
 
 /// The version that the caller has seen, under the `@version` field's name. `where:` or an argument gives it. It is not

@@ -34,7 +34,8 @@ impl Documents {
         }
     }
 
-    fn trusted(&self) -> Option<Arc<TrustedDocuments>> {
+    /// The documents that the server trusts, if it trusts any.
+    pub fn trusted(&self) -> Option<Arc<TrustedDocuments>> {
         self.trusted.as_ref().map(|trusted| trusted.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 

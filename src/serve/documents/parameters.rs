@@ -72,6 +72,9 @@ fn text(name: &str, member: Option<Value>) -> Result<Option<String>, String> {
     match member {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
+        Some(Value::Object(_)) if name == "query" => {
+            Err("\"query\" is an object: send the operation as a text, { \"query\": \"{ team { name } }\" }.".into())
+        }
         Some(_) => Err(format!("\"{name}\" must be a string or null.")),
     }
 }
@@ -80,6 +83,9 @@ fn object(name: &str, member: Option<Value>) -> Result<Option<Map<String, Value>
     match member {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(map)) => Ok(Some(map)),
+        Some(Value::String(_)) => {
+            Err(format!("\"{name}\" is a text: send the object itself, as in {{ \"{name}\": {{ \"id\": \"1\" }} }}."))
+        }
         Some(_) => Err(format!("\"{name}\" must be an object or null.")),
     }
 }

@@ -16,6 +16,18 @@ use thiserror::Error;
 pub struct TrustedDocuments {
     by_id: HashMap<String, Arc<str>>,
     by_hash: HashMap<DocumentHash, Arc<str>>,
+    list: Vec<TrustedDocument>,
+}
+
+/// A document with its origin.
+#[derive(Debug, Clone)]
+pub struct TrustedDocument {
+    /// The file that has it.
+    pub file: PathBuf,
+    /// Its id, if the file is a list.
+    pub id: Option<String>,
+    /// Its text.
+    pub text: Arc<str>,
 }
 
 /// Why a directory has no trusted documents.
@@ -28,8 +40,11 @@ pub enum TrustedDocumentsError {
     #[error("{0} is not text in UTF-8")]
     Text(PathBuf),
     /// A list has another form.
-    #[error("{0} is neither an object of ids and documents nor an Apollo manifest of persisted queries")]
-    List(PathBuf, #[source] serde_json::Error),
+    #[error(
+        "{0} is neither an object of ids and documents, {{ \"team\": \"{{ team {{ name }} }}\" }}, nor an Apollo manifest of \
+         persisted queries"
+    )]
+    List(PathBuf),
     /// An id has two documents.
     #[error("{0} has another document for the id {1:?} than a file before it")]
     Twice(PathBuf, String),
@@ -59,7 +74,7 @@ impl TrustedDocuments {
     pub fn new(documents: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut all = Self::default();
         for (id, text) in documents {
-            all.add(Some(id), text);
+            all.add(Path::new(""), Some(id), text);
         }
         all
     }
@@ -90,8 +105,7 @@ impl TrustedDocuments {
         let listed: Vec<(Option<String>, String)> = match path.extension().and_then(|extension| extension.to_str()) {
             Some("graphql" | "gql") => vec![(None, text()?)],
             Some("json") => {
-                let list = serde_json::from_str(&text()?)
-                    .map_err(|error| TrustedDocumentsError::List(path.to_owned(), error))?;
+                let list = serde_json::from_str(&text()?).map_err(|_| TrustedDocumentsError::List(path.to_owned()))?;
                 match list {
                     List::Apollo { operations } => {
                         operations.into_iter().map(|operation| (Some(operation.id), operation.body)).collect()
@@ -105,17 +119,24 @@ impl TrustedDocuments {
             if id.as_ref().and_then(|id| self.by_id.get(id)).is_some_and(|known| **known != *text) {
                 return Err(TrustedDocumentsError::Twice(path.to_owned(), id.unwrap_or_default()));
             }
-            self.add(id, text);
+            self.add(path, id, text);
         }
         Ok(())
     }
 
-    fn add(&mut self, id: Option<String>, text: String) {
+    fn add(&mut self, file: &Path, id: Option<String>, text: String) {
         let text: Arc<str> = text.into();
-        self.by_hash.insert(Sha256::digest(text.as_bytes()).into(), text.clone());
+        if self.by_hash.insert(Sha256::digest(text.as_bytes()).into(), text.clone()).is_none() {
+            self.list.push(TrustedDocument { file: file.to_owned(), id: id.clone(), text: text.clone() });
+        }
         if let Some(id) = id {
             self.by_id.insert(id, text);
         }
+    }
+
+    /// The documents, each with the first file that has it.
+    pub fn list(&self) -> &[TrustedDocument] {
+        &self.list
     }
 
     /// How many documents there are.

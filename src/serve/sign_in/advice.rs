@@ -3,6 +3,7 @@
 
 use super::fault::{SignInFault, quoted};
 use super::issuer::Issuer;
+use super::token::claims::times_in_milliseconds;
 use super::token::unchecked::UncheckedToken;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -34,6 +35,10 @@ pub fn advice(fault: &SignInFault, token: Option<&str>, issuers: &[Issuer], now:
         }
         SignInFault::Claim(name) => format!("Give the token `{name}`, as a text."),
         SignInFault::Expired => format!("It ended {}. {ANOTHER}", moment(&claims, "exp", now)),
+        SignInFault::NotYet if times_in_milliseconds(&claims).any(|name| name == "nbf") => {
+            "Its `nbf` is in milliseconds: divide it by 1000, as the times of a token are in seconds since 1970."
+                .to_owned()
+        }
         SignInFault::NotYet => {
             format!("It begins {}. Wait, or set the clock of who makes the token.", moment(&claims, "nbf", now))
         }

@@ -7,10 +7,10 @@ use super::credentials::Credentials;
 use super::fault::{RefusedCaller, SignInFault, quoted};
 use super::issuer::Issuer;
 use super::origin::RequestOrigin;
-use super::token::claims;
+use super::token::claims::{self, times_in_milliseconds};
 use super::token::unchecked::UncheckedToken;
 use super::watched_file::WatchedFile;
-use crate::execute::caller::Caller;
+use crate::execute::caller::{Caller, HintLog};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
@@ -20,8 +20,8 @@ use tokio::time::Instant;
 pub struct Authenticator {
     /// `None` if nobody can sign in.
     known: Option<Arc<TrustedSources>>,
-    /// Whether clients learn why they are not let in.
-    explains: bool,
+    /// What the log has said, if clients learn why they are refused.
+    hints: Option<Arc<HintLog>>,
 }
 
 /// Whom the server believes.
@@ -45,7 +45,7 @@ pub struct Identity {
 impl Authenticator {
     /// Believes these issuers, and machines with these keys.
     pub fn new(issuers: Vec<Issuer>, api_keys: WatchedFile<ApiKeys>) -> Self {
-        Self { known: Some(Arc::new(TrustedSources { issuers, api_keys })), explains: false }
+        Self { known: Some(Arc::new(TrustedSources { issuers, api_keys })), hints: None }
     }
 
     /// Lets everybody in as an anonymous caller, and looks at no credentials: a proxy in front may have its own.
@@ -53,11 +53,11 @@ impl Authenticator {
         Self::default()
     }
 
-    /// The same, which tells clients why they are not let in. For development only: the reason names issuers and
-    /// audiences.
+    /// The same, which tells clients why they are not let in, or refused. For development only: the reason names
+    /// issuers, audiences and rules.
     #[must_use]
     pub fn explaining(self) -> Self {
-        Self { explains: true, ..self }
+        Self { hints: Some(Arc::default()), ..self }
     }
 
     /// Whether callers can sign in.
@@ -76,7 +76,7 @@ impl Authenticator {
             let caller = caller.clone().in_request(origin.id().cloned());
             return Ok(Identity { caller, ..Identity::default() });
         }
-        let Some(known) = &self.known else { return Ok(Identity::default()) };
+        let Some(known) = &self.known else { return Ok(self.explained(Identity::default())) };
         let text = match &shown {
             Ok(Credentials::Token(text)) => Some(*text),
             _ => None,
@@ -89,13 +89,28 @@ impl Authenticator {
             Err(fault) => Err(fault),
         };
         match checked {
-            Ok(identity) => Ok(Identity { caller: identity.caller.in_request(origin.id().cloned()), ..identity }),
+            Ok(identity) => {
+                let identity = self.explained(identity);
+                Ok(Identity { caller: identity.caller.in_request(origin.id().cloned()), ..identity })
+            }
             Err(fault) => {
                 tracing::warn!(reason = %fault, client = %origin.client, request_id = origin.id().map(|id| &**id), "a sign-in was refused");
-                let advice = self.explains.then(|| advice(&fault, text, &known.issuers, now()));
+                let advice = self.hints.as_ref().map(|_| advice(&fault, text, &known.issuers, now()));
                 Err(RefusedCaller { fault, advice })
             }
         }
+    }
+
+    /// The same identity, whose requests are explained if those of this server are.
+    fn explained(&self, identity: Identity) -> Identity {
+        let Some(hints) = &self.hints else { return identity };
+        for name in identity.caller.claims().into_iter().flat_map(times_in_milliseconds) {
+            if hints.is_new(&format!("milliseconds {name}")) {
+                let help = "divide it by 1000: the times of a token are in seconds since 1970";
+                tracing::warn!(claim = name, help, "a time of a token is in milliseconds");
+            }
+        }
+        Identity { caller: identity.caller.explained(hints.clone()), ..identity }
     }
 }
 

@@ -136,7 +136,7 @@ fn a_case_that_cannot_be_run_is_named_and_the_others_run() {
         "cases/a.golden: line 1: the first line is `==== <section>`\n",
         "cases/b.golden: it has no section `operation`, and there is neither cases/b.graphql nor operations/b.gr",
         "cases/c.golden: the samples have no caller \"Cid\"; they have: Ann, Ben\n",
-        "cases/d.golden: its section `variables` is not JSON: ",
+        "cases/d.golden: its section `variables` is not JSON such as { \"id\": \"1\" }: ",
         "\n6 cases, 2 as their files say, 4 that cannot be run; ",
     ] {
         assert!(ended.out.contains(line), "{line}: {}", ended.out);
@@ -145,7 +145,7 @@ fn a_case_that_cannot_be_run_is_named_and_the_others_run() {
     assert!(!read.contains("==== plan"), "nothing is written: {read}");
     fs::create_dir(path.join("none")).unwrap();
     assert!(run(path, &["test", "none"]).badly(1).contains("none has no cases: no file *.golden, and no operation"));
-    assert!(run(path, &["test", "nowhere"]).badly(1).contains("there is nothing at nowhere"));
+    assert!(run(path, &["test", "nowhere"]).badly(1).contains("there is no file or folder at nowhere"));
 }
 
 #[test]

@@ -48,6 +48,9 @@ async fn from_a_scan_to_a_nested_query_takes_two_commands() {
     for file in ["keyfold.toml", "README.md", "samples/items.jsonl", "operations/orders.graphql"] {
         assert!(project.join(file).is_file(), "{file}");
     }
+    assert!(fs::read_to_string(project.join("README.md")).unwrap().contains("`keyfold test operations --bless`"));
+    run(&project, &["test", "operations", "--bless"]).well();
+    run(&project, &["test", "operations"]).well();
     let server = Server::dev_by(keyfold(&project, &["dev", "--listen", "127.0.0.1:0"]), directory);
     let query = r#"{
       customer(id: "c-1") { name createdAt orders { placedAt status lines { sku cents } customer { name } } }

@@ -8,7 +8,7 @@ use std::path::Path;
 /// A slip: what is done to a project, the arguments that find it, and what the message holds.
 type Slip = (&'static str, fn(&Path), &'static str, &'static [&'static str]);
 
-const SLIPS: [Slip; 16] = [
+const SLIPS: [Slip; 20] = [
     (
         "no schema",
         |path| fs::remove_file(path.join("schema.graphql")).unwrap(),
@@ -87,6 +87,32 @@ const SLIPS: [Slip; 16] = [
         &["there is no directory of samples at seeds", "kanban.jsonl"],
     ),
     ("no file to import", |_| (), "import --table kanban --data d items.jsonl", &["cannot read items.jsonl"]),
+    (
+        "settings of a command under another name",
+        |path| fs::write(path.join("keyfold.toml"), "[development]\nlisten = \"127.0.0.1:0\"\n").unwrap(),
+        "dev",
+        &["line 1: `[development]` is no command", "did you mean `[dev]`?"],
+    ),
+    (
+        "a list of documents in another form",
+        |path| {
+            fs::create_dir(path.join("app")).unwrap();
+            fs::write(path.join("app/list.json"), "[\"{ __typename }\"]").unwrap();
+        },
+        "dev --documents app",
+        &["app/list.json", "an object of ids and documents, { \"team\": \"{ team { name } }\" }"],
+    ),
+    (
+        "a fragment of another name in another file",
+        |path| {
+            fs::create_dir(path.join("app")).unwrap();
+            fs::write(path.join("app/a.graphql"), "query A { team(id: \"1\") { ...TeamParts } }\n").unwrap();
+            fs::write(path.join("app/b.graphql"), "fragment TeamPart on Team { name }\n").unwrap();
+        },
+        "check --documents app",
+        &["app/a.graphql:1:27", "Did you mean `TeamPart`?"],
+    ),
+    ("no folder of cases", |_| (), "test cases", &["there is no file or folder at cases"]),
     ("no file of settings", |_| (), "dev --config settings.toml", &["cannot read settings.toml"]),
 ];
 
@@ -121,14 +147,19 @@ async fn a_file_of_answers_that_is_wrong_is_named_by_the_log() {
     );
     let schema = format!("extend schema @service(name: \"pricing\")\n{priced}");
     fs::write(directory.path().join("schema.graphql"), schema).unwrap();
+    let team = json!({ "PK": "TEAM#t", "SK": "TEAM", "id": "t", "name": "a" });
+    fs::create_dir(directory.path().join("samples")).unwrap();
+    fs::write(directory.path().join("samples/kanban.jsonl"), team.to_string()).unwrap();
     fs::create_dir(directory.path().join("services")).unwrap();
     fs::write(directory.path().join("services/pricing.json"), "{ \"Card.price\": [").unwrap();
     let mut server = dev(directory, &[]);
     let made = "mutation { createCard(teamId: \"t\", title: \"a\", points: 1) { price } }";
-    let team = json!({ "query": "mutation { createUser(name: \"a\", email: \"b\") { id } }" });
-    let ask = |body: Value| server.client.post(format!("{}/graphql", server.url)).json(&body).send();
-    ask(team).await.unwrap();
-    let answer: Value = ask(json!({ "query": made })).await.unwrap().json().await.unwrap();
-    assert!(!message(&answer).is_empty(), "{answer}");
-    let _ = server.process.said_so_far();
+    let request = server.client.post(format!("{}/graphql", server.url)).json(&json!({ "query": made }));
+    let answer: Value = request.send().await.unwrap().json().await.unwrap();
+    let said = "services/pricing.json is wrong: EOF while parsing a list at line 1 column 17. Write { \"Card.price\": ";
+    assert!(message(&answer).starts_with(said), "{answer}");
+    let named = "a file of answers is wrong file=\"services/pricing.json\" error=EOF while parsing a list";
+    if !server.process.said_so_far().iter().any(|line| line.contains(named)) {
+        server.process.wait_for(named);
+    }
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod files;
+mod hints;
 mod requests;
 mod samples;
 mod tokens;

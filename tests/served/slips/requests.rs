@@ -27,12 +27,25 @@ async fn a_slip_in_an_operation_says_what_to_write() {
         ("query { team(id: $id) { name } }", "as in `query ($id: ID!)`"),
         ("query($id: Int!) { team(id: $id) { name } }", "Declare it as `$id: ID!`."),
         ("subscription { cards { id } }", "The API has no subscriptions."),
+        ("{ cards(teamId: \"x\", last: 5) { nodes { id } } }", "There are `teamId`, `search`, `first` and `after`."),
+        ("{ team(id: \"x\", slug: \"y\") { name } }", "There are `id`."),
+        ("{ team(id: \"x\") { name } team(id: \"y\") { name } }", "Name one of them: `other: team(…)`."),
     ] {
         let request = server.client.post(format!("{}/graphql", server.url)).json(&json!({ "query": operation }));
         let answer: Value = request.send().await.unwrap().json().await.unwrap();
         let errors = answer["errors"].as_array().map_or(0, Vec::len);
         assert!(errors == 1 && message(&answer).contains(remedy), "{operation}\n{answer:#}");
     }
+}
+
+#[tokio::test]
+async fn a_number_in_quotes_among_the_variables_stands_without_them() {
+    let server = dev(project(), &[]);
+    let query = "mutation ($p: Int!) { createCard(teamId: \"t\", title: \"a\", points: $p) { id } }";
+    let body = json!({ "query": query, "variables": { "p": "5" } });
+    let request = server.client.post(format!("{}/graphql", server.url)).json(&body);
+    let answer: Value = request.send().await.unwrap().json().await.unwrap();
+    assert!(message(&answer).ends_with("it is an integer of 32 bits, without quotes."), "{answer}");
 }
 
 #[tokio::test]
@@ -55,6 +68,18 @@ async fn a_slip_in_a_request_says_what_to_send() {
         ),
         ("a mutation by GET", server.client.get(format!("{}{mutation}", server.url)), 405, "by POST"),
         ("a comma too many", post("/graphql", body.replace('}', "},}")), 400, "not valid JSON"),
+        (
+            "variables as a text",
+            post("/graphql", "{ \"query\": \"{ __typename }\", \"variables\": \"{}\" }".to_owned()),
+            400,
+            "send the object itself",
+        ),
+        (
+            "an object as the query",
+            post("/graphql", "{ \"query\": {} }".to_owned()),
+            400,
+            "send the operation as a text",
+        ),
         ("no query", post("/graphql", "{ \"mutation\": \"{ a }\" }".to_owned()), 400, "\"query\" is missing"),
         ("a page in return", post("/graphql", body.clone()).header(ACCEPT, "text/html"), 406, "Accept application/"),
     ] {

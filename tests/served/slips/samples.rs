@@ -71,6 +71,17 @@ fn what_is_no_item_is_named_with_its_line() {
     }
 }
 
+#[tokio::test]
+async fn an_item_of_no_type_is_named_by_its_key() {
+    let mut item = user();
+    item["PK"] = json!({ "S": "USER1" });
+    let mut server = dev(with("kanban.jsonl", &item.to_string()), &[]);
+    let warning = "no type has the key USER1, USER; `keyfold verify FILE…` lists all such items";
+    if !server.process.said_so_far().iter().any(|line| line.contains(warning)) {
+        server.process.wait_for(warning);
+    }
+}
+
 #[test]
 fn a_file_of_another_name_says_which_name_it_needs() {
     for name in ["users.jsonl", "Kanban.jsonl", "users.json", "users.csv"] {

@@ -11,14 +11,14 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The secret that `keyfold dev` and the tokens share.
-const SECRET: &[u8; 32] = b"a secret of the tests, 32 bytes.";
+pub const SECRET: &[u8; 32] = b"a secret of the tests, 32 bytes.";
 
-fn now() -> u64 {
+pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
 /// A token with these claims beside those of a good one; null leaves a claim out.
-fn token(changes: &Value, algorithm: &str, secret: &[u8]) -> String {
+pub fn token(changes: &Value, algorithm: &str, secret: &[u8]) -> String {
     let mut claims = json!({ "iss": "keyfold-dev", "aud": "keyfold-dev", "sub": "me", "exp": now() + 3_600 });
     for (name, value) in changes.as_object().unwrap() {
         claims[name] = value.clone();

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 pub struct Assembly {
     /// The document.
     pub text: String,
+    /// The number of its last line, which is empty.
+    line: usize,
     parts: Vec<Part>,
 }
 
@@ -26,22 +28,24 @@ impl Assembly {
     fn add(&mut self, sources: &ClientFiles, file: usize, definition: &ExecutableDefinition) {
         let source = &sources.files[file];
         let (line_of_file, column) = source.position(definition.span.start);
-        self.parts.push(Part { file, line: self.text.matches('\n').count() + 1, line_of_file });
+        let text = &source.text[definition.span.clone()];
+        self.parts.push(Part { file, line: self.line, line_of_file });
         self.text.extend(std::iter::repeat_n(' ', column - 1));
-        self.text.push_str(&source.text[definition.span.clone()]);
+        self.text.push_str(text);
         self.text.push('\n');
+        self.line += text.matches('\n').count() + 1;
     }
 
     /// The file with line and column of a place in the document.
     pub fn place(&self, (line, column): (usize, usize)) -> Option<(usize, (usize, usize))> {
-        let part = self.parts.iter().rev().find(|part| part.line <= line)?;
+        let part = &self.parts[self.parts.partition_point(|part| part.line <= line).checked_sub(1)?];
         Some((part.file, (part.line_of_file + line - part.line, column)))
     }
 }
 
 /// The document of an operation.
 pub fn assembled(sources: &ClientFiles, file: usize, operation: &ExecutableDefinition) -> Assembly {
-    let mut assembly = Assembly { text: String::new(), parts: Vec::new() };
+    let mut assembly = Assembly { text: String::new(), line: 1, parts: Vec::new() };
     assembly.add(sources, file, operation);
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let mut open = vec![(file, operation)];
@@ -69,15 +73,16 @@ mod tests {
     #[test]
     fn places_are_those_of_the_files() {
         let api = Schema::parse_and_validate("type Query { a: Int }", "api").unwrap();
-        let mut sources = ClientFiles::default();
+        let mut files = Vec::new();
         for (name, text) in [
             ("f", "fragment G on Query { a }\n\n  fragment F on Query {\n ...G }\nfragment H on Query { a }"),
             ("o", "{ a } query O {\n  ...F\n}"),
         ] {
             let mut file = ClientFile::new(name.into(), text.into());
             file.definitions = definitions(&api, text).unwrap();
-            sources.files.push(file);
+            files.push(file);
         }
+        let sources = ClientFiles::new(files);
         let assembly = assembled(&sources, 1, &sources.files[1].definitions[1]);
         let expected = "      query O {\n  ...F\n}\n  fragment F on Query {\n ...G }\nfragment G on Query { a }\n";
         assert_eq!(assembly.text, expected);

@@ -45,15 +45,16 @@ pub struct CheckedDocuments {
 /// Checks all operations below a folder. Fragments may stand in other files than those that spread them.
 pub fn check(model: &Model, folder: &Path) -> Result<CheckedDocuments> {
     let budgets = OperationBudgets::default();
-    let mut sources = ClientFiles::default();
+    let mut files = Vec::new();
     for path in files_below(folder, &ENDINGS)? {
         let mut file = ClientFile::new(path.display().to_string(), text(&path)?);
         match definitions(&model.api, &file.text) {
             Ok(definitions) => file.definitions = definitions,
             Err(errors) => errors.iter().for_each(|error| file.report_error(error)),
         }
-        sources.files.push(file);
+        files.push(file);
     }
+    let mut sources = ClientFiles::new(files);
     let all: Vec<(usize, ExecutableDefinition)> = sources.definitions().map(|(at, one)| (at, one.clone())).collect();
     sources.report_doubles();
     let mut operations = Vec::new();
@@ -93,6 +94,8 @@ fn check_one(
         Err(errors) => {
             for error in errors {
                 let place = error.locations.first().and_then(|place| assembly.place(*place));
+                let message = sources.with_meant(error.message);
+                let error = PlanError { message, ..error };
                 let (file, place) = place.unwrap_or((file, sources.files[file].position(definition.head.start)));
                 sources.files[file].report_error(&PlanError { locations: vec![place], ..error });
             }

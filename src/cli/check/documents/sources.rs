@@ -1,10 +1,11 @@
 //! The files of clients: their texts, what they define, and what is wrong with them. Must not know schemas.
 
-use crate::cli::check::listing::line_place;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::definitions::ExecutableDefinition;
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity, clause};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::schema::diagnostics::lines::{LineIndex, LinePlace};
+use crate::schema::diagnostics::suggestion::near;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 /// The most findings of a file.
@@ -16,32 +17,37 @@ pub struct ClientFile {
     pub name: String,
     /// Its text.
     pub text: String,
+    lines: LineIndex,
     /// Its operations and fragments.
     pub definitions: Vec<ExecutableDefinition>,
     found: Vec<Diagnostic>,
+    /// The place and the message of each finding.
+    seen: HashSet<(Range<usize>, String)>,
 }
 
 /// All files.
-#[derive(Default)]
 pub struct ClientFiles {
     /// In the order of their names.
     pub files: Vec<ClientFile>,
+    /// The fragments of each name: the number of the file, and that among its definitions.
+    fragments: BTreeMap<String, Vec<(usize, usize)>>,
 }
 
 impl ClientFile {
     /// A file of which nothing is known but its text.
     pub fn new(name: String, text: String) -> Self {
-        Self { name, text, definitions: Vec::new(), found: Vec::new() }
+        let lines = LineIndex::new(&text);
+        Self { name, text, lines, definitions: Vec::new(), found: Vec::new(), seen: HashSet::new() }
     }
 
-    /// The line and the column of an offset, from 1.
-    pub fn position(&self, offset: usize) -> (usize, usize) {
-        line_place(&self.text, offset)
+    /// The line and the column of an offset.
+    pub fn position(&self, offset: usize) -> LinePlace {
+        self.lines.place(&self.text, offset)
     }
 
     /// The bytes of the name, or of the one letter, at a line and a column.
-    fn span(&self, (line, column): (usize, usize)) -> Range<usize> {
-        let start: usize = self.text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    fn span(&self, (line, column): LinePlace) -> Range<usize> {
+        let start = self.lines.bytes(&self.text, line).start;
         let rest = &self.text[start..];
         let within = rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
         let is_name = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
@@ -60,14 +66,24 @@ impl ClientFile {
 
     fn report(&mut self, severity: Severity, code: &'static str, (span, message): (Range<usize>, &str)) {
         let message = clause(message);
-        let is_known = self.found.iter().any(|known| known.span == span && known.message == message);
-        if !is_known && self.found.len() < MAX_FINDINGS {
+        if self.found.len() < MAX_FINDINGS && self.seen.insert((span.clone(), message.clone())) {
             self.found.push(Diagnostic { code, severity, message, span, help: None, fix: Vec::new() });
         }
     }
 }
 
 impl ClientFiles {
+    /// These files.
+    pub fn new(files: Vec<ClientFile>) -> Self {
+        let mut fragments: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+        for (at, file) in files.iter().enumerate() {
+            for (number, one) in file.definitions.iter().enumerate().filter(|(_, one)| one.is_fragment) {
+                fragments.entry(one.name.clone().unwrap_or_default()).or_default().push((at, number));
+            }
+        }
+        Self { files, fragments }
+    }
+
     /// All operations and fragments, each with the number of its file.
     pub fn definitions(&self) -> impl Iterator<Item = (usize, &ExecutableDefinition)> {
         self.files.iter().enumerate().flat_map(|(file, source)| source.definitions.iter().map(move |one| (file, one)))
@@ -75,10 +91,21 @@ impl ClientFiles {
 
     /// The fragment of a name that a file means: its own, or else that of another file.
     pub fn fragment(&self, file: usize, name: &str) -> Option<(usize, &ExecutableDefinition)> {
-        let mut named =
-            self.definitions().filter(|(_, one)| one.is_fragment && one.name.as_deref() == Some(name)).peekable();
-        let first = named.peek().copied();
-        named.find(|(at, _)| *at == file).or(first)
+        let named = self.fragments.get(name)?;
+        // They are in the order of the files.
+        let own = named.partition_point(|(at, _)| *at < file);
+        let (at, number) = named.get(own).filter(|(at, _)| *at == file).or(named.first())?;
+        Some((*at, self.files.get(*at)?.definitions.get(*number)?))
+    }
+
+    /// A mistake, with the fragment that was probably meant, if it is about one that no file has.
+    pub fn with_meant(&self, message: String) -> String {
+        let lacked = message.strip_prefix("Cannot find fragment `").and_then(|rest| rest.split('`').next());
+        let known: Vec<&str> = self.fragments.keys().map(String::as_str).collect();
+        match lacked.and_then(|name| near(name, &known)) {
+            Some(meant) if !message.ends_with('?') => format!("{message} Did you mean `{meant}`?"),
+            _ => message,
+        }
     }
 
     /// Operations of one name in a file, and those without a name beside others: a server refuses such a document.

@@ -4,7 +4,7 @@ use super::ReadState;
 use crate::execute::auth::refusals::{self, Alternative, Decision};
 use crate::execute::error::{ErrorCode, Failure, FieldError};
 use crate::execute::expression::scope::Scope;
-use crate::plan::tree::{Guard, GuardId, Holder, SpaceId};
+use crate::plan::tree::{Demand, Guard, GuardId, Holder, SpaceId};
 use serde_json::Map;
 use std::sync::Arc;
 
@@ -55,7 +55,15 @@ impl ReadState<'_> {
             }
             next = self.plan.guards[id].within;
         }
-        vec![FieldError::new(code, refusals::message(code))]
+        let by = self.refusing(guard).map(|demand| (demand.of.as_str(), demand.rules.as_slice()));
+        vec![FieldError::new(code, refusals::message(&self.caller, code, by))]
+    }
+
+    /// The demand that refuses the caller, or may do so: of the outermost guard that does not let everybody in.
+    fn refusing(&self, guard: Option<GuardId>) -> Option<&Demand> {
+        let within = std::iter::successors(guard, |id| self.plan.guards[*id].within);
+        let refusing = within.filter(|id| !matches!(self.refusals.decision(*id), Decision::LetIn)).last()?;
+        self.plan.guards[refusing].demands.first()
     }
 
     /// Whether a row of the guard's space meets all demands. The audit log names the one that it does not meet.

@@ -24,8 +24,9 @@ pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
         items.filter_map(|item| job.context.model.item(item)).flat_map(|(_, keys)| keys.claims()).collect();
     match claims.into_iter().chain(&of_keys).find(|claim| caller.text(claim).is_none()) {
         None => Ok(()),
-        Some(_) if caller.is_signed_in() => {
-            Err(vec![FieldError::new(ErrorCode::Forbidden, "Your sign-in lacks a claim that this needs.")])
+        Some(claim) if caller.is_signed_in() => {
+            let named = if caller.is_explained() { format!("the claim {claim}") } else { "a claim".to_owned() };
+            Err(vec![FieldError::new(ErrorCode::Forbidden, format!("Your sign-in lacks {named} that this needs."))])
         }
         Some(_) => Err(vec![refusals::error(caller)]),
     }

@@ -101,12 +101,11 @@ fn members(asked: &AbstractFind, findings: &mut Findings) -> Option<Vec<String>>
         )),
     };
     if let Some(message) = refusal {
-        findings.error(
-            rules::KF0427,
-            &place,
-            message,
-            Some("add `@item` to every type, or find only one: `@find(item: …)`".into()),
-        );
+        let help = match others.is_empty() && target.item == "Node" {
+            true => "write `interface Node @node { id: ID! }`, let types implement it, and leave `@find` out",
+            false => "add `@item` to every type, or find only one: `@find(item: …)`",
+        };
+        findings.error(rules::KF0427, &place, message, Some(help.into()));
         return None;
     }
     Some(items.into_iter().map(str::to_owned).collect())

@@ -9,6 +9,7 @@ use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::alternatives::PassedOver;
 use crate::schema::finds::best::{Miss, PathInputs, best, best_candidate};
 use crate::schema::finds::candidates::{Candidate, tells_expiry};
+use crate::schema::finds::diagnosis::new_index::sorted_index;
 use crate::schema::finds::diagnosis::sorted::unsorted;
 use crate::schema::finds::diagnosis::{expiring, left_out};
 use crate::schema::finds::scope::prefixed;
@@ -63,6 +64,10 @@ pub fn report(given: &PathInputs, optional: &[String], misses: &[Miss], findings
 fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
     let wanted = given.wanted;
     let field = miss.order.field.as_deref().unwrap_or_default();
+    let unfiltered = PathInputs { filter: None, ..*given };
+    if given.filter.is_some() && best(&unfiltered, &miss.when, Some(field)).is_some() {
+        return not_projected(given, &unfiltered, miss, findings);
+    }
     let when = if miss.when.is_empty() { String::new() } else { format!(" with {}", named(&miss.when)) };
     let message = format!(
         "no key or index of `{}` that `{}` can read{when} sorts by `{field}`",
@@ -70,8 +75,11 @@ fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
         wanted.coordinate()
     );
     let help = unsorted(given.wanted, field).unwrap_or_else(|| {
-        let sorted =
-            format!("{}; a sort key with `{{{field}}}` after what is bound sorts by it", keys_of(given.wanted));
+        let sorted = format!(
+            "{}; a sort key with `{{{field}}}` after what is bound sorts by it{}",
+            keys_of(given.wanted),
+            sorted_index(wanted, given.bindings, field).map(|index| format!(": {index}")).unwrap_or_default()
+        );
         sorted.into()
     });
     findings.error(rules::KF0413, &miss.order.span, message, Some(help));
@@ -137,6 +145,10 @@ fn not_projected(given: &PathInputs, unfiltered: &PathInputs, miss: &Miss, findi
         }
     };
     let help = match keyed {
+        true if miss.order.field.is_some() => {
+            "bind it by an argument or in `where:`, or let another attribute be the key: in `keys:`, a template of the \
+             same field"
+        }
         true => "bind it by an argument or in `where:`",
         false => "include it in the index's projection, or filter by attributes that the index holds",
     };

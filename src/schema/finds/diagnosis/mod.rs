@@ -6,6 +6,7 @@ pub mod gaps;
 pub mod left_out;
 pub mod linked;
 pub mod missing;
+pub mod new_index;
 pub mod single;
 pub mod sorted;
 pub mod undecided;

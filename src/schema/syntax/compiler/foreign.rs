@@ -34,6 +34,50 @@ const DIRECTIVES: &Words = &[
     (&["composeDirective", "interfaceObject"], FEDERATION),
 ];
 
+/// Arguments that directives of other tools have, or that a beginner expects.
+const ARGUMENTS: &[(&str, &[&str], &str)] = &[
+    (
+        "auth",
+        &["rules"],
+        "AWS AppSync's rules are conditions here: `@auth(if: \"ownerId = auth.sub\")` for its owner, \
+         `@auth(signedIn: true)` for whoever signs in, `@auth(public: true)` for everybody",
+    ),
+    ("auth", &["owner", "ownerField"], "here, a condition says so: `@auth(if: \"ownerId = auth.sub\")`"),
+    ("auth", &["role", "roles", "group", "groups"], "here, a condition says so: `@auth(if: \"auth.role = 'admin'\")`"),
+    ("auth", &["requires", "scopes"], "here, a condition says so: `@auth(if: \"auth.scope = 'admin'\")`"),
+    (
+        "find",
+        &["by", "key", "on", "fields"],
+        "here, arguments bind fields by their names, and `where: { id: \"{teamId}\" }` others",
+    ),
+    (
+        "find",
+        &["sort", "sortBy", "sortOrder", "order_by"],
+        "write `orderBy: \"dueDate\"`, and `order: DESC` for the last first",
+    ),
+    (
+        "find",
+        &["limit", "first", "pageSize"],
+        "a page's size is an argument of the field: `cards(first: Int = 10, after: String)`",
+    ),
+    ("table", &["pk", "hashKey", "hash", "partition"], "write `partitionKey: \"PK\"`"),
+    ("table", &["sk", "rangeKey", "range", "sort"], "write `sortKey: \"SK\"`"),
+    (
+        "table",
+        &["gsis", "gsi", "globalSecondaryIndexes"],
+        "write `indexes: [{ name: \"byTeam\", partitionKey: \"GSI1PK\" }]`",
+    ),
+    ("table", &["ttl"], "write `timeToLive: \"expiresAt\"`"),
+    ("constraint", &["length", "maxLen", "max_length"], "write `minLength: 1, maxLength: 100`"),
+    ("constraint", &["regex", "regexp", "match"], "write `pattern: \"[a-z]+\"`"),
+];
+
+/// What is written here in place of an argument that a directive does not have.
+pub fn argument(directive: &str, name: &str) -> Option<&'static str> {
+    let mut known = ARGUMENTS.iter().filter(|(of, names, _)| *of == directive && names.contains(&name));
+    known.next().map(|(.., instead)| *instead)
+}
+
 /// What is written here in place of another tool's directive.
 pub fn directive(name: &str) -> Option<&'static str> {
     instead(DIRECTIVES, name)

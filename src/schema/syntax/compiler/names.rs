@@ -71,9 +71,7 @@ pub fn in_own_words(message: &str) -> String {
 
 fn argument(name: &str, directive: &str) -> Option<Help> {
     let directive = directive.strip_prefix('@')?;
-    if (name, directive) == ("rules", "auth") {
-        let help = "AWS AppSync's rules are conditions here: `@auth(if: \"ownerId = auth.sub\")` for its owner, \
-                    `@auth(signedIn: true)` for whoever signs in, `@auth(public: true)` for everybody";
+    if let Some(help) = foreign::argument(directive, name) {
         return Some(help.into());
     }
     let definitions = &definitions().definitions;

@@ -7,6 +7,12 @@ use serde_json::{Map, Value};
 /// How far the clocks of an issuer and of this server may differ, in seconds.
 pub const LEEWAY: i64 = 60;
 
+/// The claims that are times (RFC 7519 section 4.1).
+const TIMES: [&str; 3] = ["exp", "nbf", "iat"];
+
+/// A time of the year 5138 in seconds, and of 1973 in milliseconds.
+const FAR_AHEAD: f64 = 1e11;
+
 /// Checks for whom and for when a token is. `now` is in seconds since 1970, and so is the result: the time at which the
 /// token stops being valid, with the leeway.
 pub fn check(claims: &Map<String, Value>, audiences: &[String], now: i64) -> Result<i64, SignInFault> {
@@ -60,6 +66,12 @@ fn time(claims: &Map<String, Value>, name: &'static str) -> Result<Option<i64>, 
         Some(seconds) => Ok(Some(seconds as i64)),
         None => Err(SignInFault::Claim(name)),
     }
+}
+
+/// The times of a token that are written in milliseconds: as seconds, they lie thousands of years ahead.
+pub fn times_in_milliseconds(claims: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
+    let is_far = |name: &&str| claims.get(*name).and_then(Value::as_f64).is_some_and(|time| time >= FAR_AHEAD);
+    TIMES.into_iter().filter(is_far)
 }
 
 #[cfg(test)]
