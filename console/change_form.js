@@ -24,7 +24,7 @@ export function changeForm(element, { field, types, known, isDelete, warning, wr
       const { answer, authorization } = await send(request);
       showOutcome(outcome, answer);
       const explained = answer.extensions?.keyfold;
-      const fields = [{ path: [field.name], arguments: variables }];
+      const fields = [{ path: [field.name], name: field.name, arguments: variables }];
       if (explained) showPlan(plan, { explained, data: answer.data, errors: answer.errors, request, authorization, writes, fields });
       else showRefused(plan, answer.errors ?? []);
       if (!answer.errors?.length) await changed();

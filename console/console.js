@@ -1,7 +1,8 @@
 // The page at `/`: an editor for operations, and beside it the plan and the cost of the last one.
 
 import { callerChoice } from "./sample_callers.js";
-import { graphiql } from "./graphiql.js";
+import { followSchema } from "./schema_news.js";
+import { graphiql, readSchemaAgain } from "./graphiql.js";
 import { isOperation } from "./selected_fields.js";
 import { namedOperation, operationList, operationsOf } from "./operations.js";
 import { plainEditor } from "./plain_editor.js";
@@ -89,6 +90,13 @@ function open(opened) {
   }
 }
 
+/** Goes on with another schema: the editor completes its fields, and the list has its operations. */
+async function takeSchema() {
+  readSchemaAgain();
+  writes = writeDemands(address);
+  operationList(panels[0].panel, await operationsOf(signedInFetch, address));
+}
+
 document.getElementById("pages").hidden = !settings.parts.development;
 for (const one of panels.filter((one) => one !== planPanel || settings.parts.plan)) {
   one.button.hidden = false;
@@ -98,7 +106,7 @@ if (settings.parts.plan) showNothing(plan);
 if (window.matchMedia("(min-width: 70rem)").matches) open(panels[0]);
 
 /** What writes demand, which only a server for development tells. */
-const writes = settings.parts.development ? writeDemands(address) : undefined;
+let writes = settings.parts.development ? writeDemands(address) : undefined;
 
 const start = window.GraphiQL && window.React && window.ReactDOM ? graphiql : plainEditor;
 // An operation in the fragment, as the page `/data` links to, is opened once.
@@ -107,4 +115,5 @@ if (operation) history.replaceState(null, "", location.pathname + location.searc
 const operations = await operationsOf(signedInFetch, address);
 operationList(panels[0].panel, operations);
 const startingTexts = (operation ? [operation] : settings.startingTexts).map((text) => namedOperation(text, operations));
+if (settings.parts.development) followSchema({ changed: takeSchema });
 start(editor, { address, authorization, fetch: explainedFetch, observed, startingTexts, isWanted: Boolean(operation) });

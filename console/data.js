@@ -8,6 +8,7 @@ import { counted, make } from "./make.js";
 import { itemTable } from "./item_table.js";
 import { keyText, legend } from "./keys.js";
 import { showItem } from "./item_uses.js";
+import { followSchema } from "./schema_news.js";
 import { operationsOf } from "./operations.js";
 import { searchForm } from "./search.js";
 import { writeDemands } from "./write_demands.js";
@@ -27,6 +28,15 @@ const tables = await attempt(() => json("data/tables", {}));
 if (tables) {
   window.addEventListener("hashchange", show);
   await show();
+}
+
+followSchema({ changed: takeSchema });
+
+/** Loads the page again for another schema. A form that is open is not lost. */
+function takeSchema() {
+  if (aside.hidden) location.reload();
+  else aside.prepend(make("p", { className: "warning", role: "status" }, "Another schema is served now. Close this to see it."));
+  aside.addEventListener("click", () => aside.hidden && location.reload());
 }
 
 /** Sends a request as `fetch` does, as the chosen caller. */
@@ -210,5 +220,5 @@ async function choose(item, button) {
     openForm(aside, { mutation, known: use.arguments, title: item.type, item, close });
   };
   reopen = () => {};
-  showItem(aside, { table, item, uses: found?.uses ?? [], change, close });
+  showItem(aside, { table, item, uses: found?.uses ?? [], remarks: found?.remarks ?? [], change, close });
 }

@@ -2,6 +2,7 @@
 
 import { entityDiagram, keyDiagram } from "./diagrams.js";
 import { make } from "./make.js";
+import { followSchema } from "./schema_news.js";
 import { readModel } from "./design_model.js";
 
 /** From so many rows on, the table of a chapter is folded. */
@@ -14,6 +15,7 @@ const chapters = fold();
 document.getElementById("contents").append(...navigation(chapters));
 window.addEventListener("hashchange", openTarget);
 openTarget();
+followSchema({ changed: () => location.reload() });
 await addDiagrams();
 
 /** Keeps words of cells whole, also where they hold signs at which a browser may end a line. */
@@ -66,7 +68,7 @@ function navigation(chapters) {
   return chapters.map(({ heading, sections }, at) =>
     make(
       "details",
-      { open: at < 2 && sections.length <= LONG },
+      { open: at < 2 && sections.length <= LONG && window.matchMedia("(min-width: 60rem)").matches },
       make(
         "summary",
         {},

@@ -46,6 +46,11 @@ function withKnownName(request) {
   }
 }
 
+/** Reads the schema of the API again, as GraphiQL's button does. */
+export function readSchemaAgain() {
+  document.querySelector(".graphiql-container [aria-label='Re-fetch GraphQL schema']")?.click();
+}
+
 /** Puts an operation with its variables into a new tab. */
 export async function insertOperation({ query, variables }) {
   document.querySelector(".graphiql-tab-add")?.click();

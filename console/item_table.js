@@ -14,19 +14,31 @@ export function itemTable({ table, index }, range, choose) {
   const keys = [...new Set([...partitions, sort, ...sorts, table.partition.name, table.sort?.name].filter(Boolean))];
   const others = keys.filter((name) => !partitions.includes(name) && name !== sort);
   const isOne = range.partition !== null;
-  const items = [];
+  const all = [];
   const element = make("div", { className: "wide grid", tabIndex: 0, role: "region", ariaLabel: "Table of items" });
 
   /** Adds items, and gives the number of all. */
   function add(more) {
-    items.push(...more);
+    all.push(...more);
+    const [items, strays] = [all.filter(({ type }) => type), all.filter(({ type }) => !type)];
     const rest = attributesOf(items).filter((name) => !keys.includes(name));
     const names = [...(isOne ? [] : [partitions.join(" · ")]), ...(sort ? [sort] : []), "Type", ...others, ...rest];
     const groups = groupedBy(items, (item) => JSON.stringify(partitions.map((name) => text(item.attributes[name]))));
     const bodies = groups.map((group) => make("tbody", {}, group.map((item, at) => make("tr", {}, row(item, at === 0 && group.length, rest)))));
     const header = make("thead", {}, make("tr", {}, names.map((name) => make("th", { scope: "col" }, name))));
-    element.replaceChildren(items.length ? make("table", {}, header, bodies) : make("p", { className: "note" }, "There are no such items."));
-    return items.length;
+    element.replaceChildren(
+      items.length ? make("table", {}, header, bodies) : make("p", { className: "note" }, strays.length ? "No item here is of a type." : "There are no such items."),
+      strays.length ? strayTable(strays) : "");
+    return all.length;
+  }
+
+  /** The items of no type, each with the reason. */
+  function strayTable(strays) {
+    const names = [table.partition.name, table.sort?.name].filter(Boolean);
+    const key = (item) => names.map((name) => text(item.key[name])).join(" · ");
+    const rows = strays.map((item) => make("tr", {}, make("th", { scope: "row" }, opener(item, make("span", { className: "key" }, key(item)))), make("td", { className: "reason" }, item.remarks.join(" "))));
+    const head = make("tr", {}, [names.join(" · "), "Why no type has it"].map((name) => make("th", { scope: "col" }, name)));
+    return make("table", { className: "strays" }, make("caption", {}, "Items of no type"), make("thead", {}, head), make("tbody", {}, rows));
   }
 
   /** The cells of an item. The first of several items of a partition has its key, which spans the rows of all of them. */
@@ -34,11 +46,16 @@ export function itemTable({ table, index }, range, choose) {
     const shared = span && !isOne
       ? make("th", { scope: "rowgroup", rowSpan: span }, make("a", { href: collection(table, index, item) }, partitions.flatMap((name, at) => [at ? " · " : "", value(item, name, false)])))
       : null;
-    const type = item.type ?? make("span", { className: "note" }, "unknown");
+    const type = item.remarks.length ? [item.type, remarked(item)] : item.type;
     const own = sort
       ? [make("th", { scope: "row" }, opener(item, value(item, sort, false))), make("td", { className: "type" }, type)]
       : [make("td", { className: "type" }, opener(item, type))];
     return [shared, ...own, ...[...others, ...rest].map((name) => make("td", {}, value(item, name)))];
+  }
+
+  /** The mark of an item of which something is to be said. */
+  function remarked({ remarks }) {
+    return make("span", { className: "remarked", role: "img", ariaLabel: remarks.join(" "), title: remarks.join("\n") }, "!");
   }
 
   /** The button that chooses an item. */

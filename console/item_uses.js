@@ -4,8 +4,8 @@ import { make } from "./make.js";
 import { keyText } from "./keys.js";
 import { plain, text } from "./item_table.js";
 
-/** Shows an item of a table and its uses in an element. `change` is called with a use whose form is wanted, `close` when the user closes it. */
-export function showItem(element, { table, item, uses, change, close }) {
+/** Shows an item of a table with what is to be said of it and its uses in an element. `change` is called with a use whose form is wanted, `close` when the user closes it. */
+export function showItem(element, { table, item, uses, remarks, change, close }) {
   const button = make("button", { type: "button", ariaLabel: "Close the item" }, "Close");
   button.addEventListener("click", close);
   element.onkeydown = (event) => { if (event.key === "Escape") close(); };
@@ -16,6 +16,7 @@ export function showItem(element, { table, item, uses, change, close }) {
   ]);
   element.replaceChildren(
     make("div", { className: "row" }, heading, button),
+    remarks.length ? make("ul", { className: "warning" }, remarks.map((remark) => make("li", {}, remark))) : "",
     useList("Read by", uses.filter((use) => !use.writes), "No field of the API reads it."),
     useList("Written by", uses.filter((use) => use.writes), "No mutation writes it.", change),
     make("h3", {}, "Attributes"), make("dl", {}, attributes.flat()),

@@ -35,21 +35,28 @@ export function showPlan(element, { explained, data, errors = [], request, autho
   const bands = bandsOf(explained);
   const rows = bands.flatMap((band) => band.rows);
   const values = keyValues({ fields, claims: claimsOf(authorization), data });
-  const end = Math.max(...rows.filter(({ call }) => call).map(({ start, ms }) => start + ms), 0.001);
+  const time = timeOf(rows.filter(({ call }) => call));
   const shown = new Map();
-  const sections = bands.map((band) => section(band, { end, values, explained, shown, errors, writes, fields, data }));
+  const sections = bands.map((band) => section(band, { time, values, explained, shown, errors, writes, fields, data }));
   element.replaceChildren(
     ...[
       make("h2", {}, "Plan"),
       facts(explained, rows),
-      comparison(explained, rows),
       hiddenNote(explained, rows),
       legend(rows),
-      axis(rows, end),
+      axis(rows, time),
       ...sections,
+      comparison(explained, rows),
     ].filter(Boolean),
   );
   linkFields(element, fields, shown);
+}
+
+/** The time that the axis shows: from the beginning of the first call to the end of the last. */
+function timeOf(calls) {
+  const first = Math.min(...calls.map(({ start }) => start));
+  const last = Math.max(...calls.map(({ start, ms }) => start + ms));
+  return { first, span: Math.max(last - first, 0.001) };
 }
 
 /** What one sees first: the waves, the longest call, and the field that owns it. */
@@ -59,9 +66,9 @@ function facts({ waves }, rows) {
   return make(
     "dl",
     { className: "facts" },
-    fact("plan-waves", "Calls follow in", counted(waves, "wave")),
-    longest ? fact("plan-longest", "Longest call", `${rounded(longest.ms, 1)} ms, ${longest.operation}`) : null,
-    longest ? fact("plan-owner", "It is for", fieldName(longest)) : null,
+    fact("plan-waves", "Round trips", counted(waves, "wave")),
+    longest ? fact("plan-longest", "Slowest call", `${rounded(longest.ms, 1)} ms, ${longest.operation}`) : null,
+    longest ? fact("plan-owner", "Its field", fieldName(longest)) : null,
   );
 }
 
@@ -80,7 +87,7 @@ function comparison({ plan, calls, services = [], capacity, dollarsAMillion, atM
     ["Read units", of(rounded(capacity.read, 1)), rounded(atMost.capacity.read, 1)],
     atMost.capacity.write > 0 && ["Write units", of(rounded(capacity.write, 1)), rounded(atMost.capacity.write, 1)],
     (services.length || planned) && ["Service calls", of(`${services.length}`), `${planned}`],
-    price && ["A million cost", of(dollars(dollarsAMillion)), dollars(atMost.dollarsAMillion)],
+    price && ["Per million", of(dollars(dollarsAMillion)), dollars(atMost.dollarsAMillion)],
   ].filter(Boolean);
   const head = make(
     "tr",
@@ -99,7 +106,8 @@ function comparison({ plan, calls, services = [], capacity, dollarsAMillion, atM
   const note = price ? make("p", { className: "note" }, `On demand, ${price.region}, prices of ${price.date}.`) : null;
   return make(
     "div",
-    {},
+    { className: "price" },
+    make("h3", {}, "Cost"),
     make("table", { className: "costs" }, make("thead", {}, head), make("tbody", {}, lines.map(row))),
     note,
   );
@@ -119,13 +127,13 @@ function hiddenNote({ calls, services = [] }, rows) {
   );
 }
 
-/** The time axis: its beginning, its middle and its end. */
-function axis(rows, end) {
+/** The time axis, from the first call on: its beginning, its middle and its end. */
+function axis(rows, { span }) {
   if (!rows.some(({ call }) => call)) return null;
   return make(
     "div",
     { className: "axis", ariaHidden: "true" },
-    [0, end / 2, end].map((at) => make("span", {}, `${rounded(at, end < 10 ? 1 : 0)} ms`)),
+    [0, span / 2, span].map((at) => make("span", {}, `${rounded(at, span < 10 ? 1 : 0)} ms`)),
   );
 }
 

@@ -7,7 +7,7 @@ import { KINDS } from "./plan_rows.js";
 export function fieldName({ kind, reads, field, isOneOf }) {
   if (kind === "service" || kind === "write") return field;
   const names = [...new Set(reads.map((read) => read.path.join(".") || read.field))];
-  if (!names.length) return "what the write must know";
+  if (!names.length) return "read for the write";
   const text = names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more` : names.join(", ");
   return isOneOf ? `one of ${text}` : text;
 }
@@ -23,7 +23,7 @@ export function legend(rows) {
 }
 
 /** One call: its bar, and behind it what it is for. `shown` gets the row with its reads. */
-export function callRow(row, { end, values, explained, shown }) {
+export function callRow(row, { time, values, explained, shown }) {
   const where = row.index ? `${row.table}, index ${row.index}` : row.table;
   const what = make(
     "span",
@@ -39,7 +39,7 @@ export function callRow(row, { end, values, explained, shown }) {
   const details = make(
     "details",
     { className: "call" },
-    make("summary", {}, what, bar(row, end)),
+    make("summary", {}, what, bar(row, time)),
     make(
       "div",
       { className: "served" },
@@ -59,10 +59,10 @@ export function callRow(row, { end, values, explained, shown }) {
 }
 
 /** When a call began and how long it took, with what it brought. Of a call that was not made, what is planned. */
-function bar(row, end) {
+function bar(row, { first, span }) {
   if (!row.call) return make("span", { className: "time planned" }, make("span", { className: "cost" }, "planned"));
-  const from = (100 * row.start) / end;
-  const width = Math.max((100 * row.ms) / end, 1);
+  const from = (100 * (row.start - first)) / span;
+  const width = Math.max((100 * row.ms) / span, 1);
   const spent = make("span", { className: `spent ${row.kind}${row.cached ? " cached" : ""}` });
   spent.style.insetInlineStart = `${Math.min(from, 99)}%`;
   spent.style.width = `${Math.min(width, 100 - Math.min(from, 99))}%`;
@@ -110,17 +110,22 @@ function readItem(read, values) {
       { className: "where" },
       ` ${read.operation} in ${read.index ? `${read.table}, index ${read.index}` : read.table}`,
     ),
-    make("code", { className: "key-condition" }, filled),
-    filled === read.key ? null : make("code", { className: "template" }, read.key),
-    make("span", { className: "note" }, notes(read, names).join(" ")),
-    read.rules?.length
-      ? make(
-          "ul",
-          { className: "rules" },
-          read.rules.map((rule) => make("li", {}, rule)),
-        )
-      : null,
+    make(
+      "dl",
+      { className: "parts" },
+      part("Key", make("code", { className: "key-condition" }, filled)),
+      filled === read.key ? null : part("Template", make("code", { className: "template" }, read.key)),
+      part("Why", notes(read, names).join(" ")),
+      read.rules?.length
+        ? part("Rules", make("ul", { className: "rules" }, read.rules.map((rule) => make("li", {}, rule))))
+        : null,
+    ),
   );
+}
+
+/** A name and what it stands for; nothing if that is empty. */
+function part(name, text) {
+  return text ? [make("dt", {}, name), make("dd", {}, text)] : null;
 }
 
 function notes(read, names) {
@@ -130,7 +135,7 @@ function notes(read, names) {
     [];
   return [
     read.field.startsWith("@auth of ") && "A rule asks for it.",
-    read.wants && `Wants ${read.wants}.`,
+    read.wants && `Reads ${read.wants}.`,
     read.over && `Over ${read.over}.`,
     read.after?.length && `Waits for ${list(read.after)}.`,
     read.knownFrom?.length && `Does not ask again for what ${list(read.knownFrom)} brought.`,
@@ -138,7 +143,6 @@ function notes(read, names) {
     together.length && `One Query reads it together with ${list(together)}.`,
     read.maxAge !== undefined && `The cache may answer, up to ${counted(read.maxAge, "second")} old.`,
     read.operation === "Scan" && "Reads the whole table or index: expensive.",
-    read.rules?.length && "Its rules:",
   ].filter(Boolean);
 }
 

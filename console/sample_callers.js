@@ -27,6 +27,7 @@ export async function callerChoice(element, { address, hasSamples, changed = () 
     token.hidden = choice.value !== "token";
     const { sub } = claimsOf(current() ?? "");
     claims.textContent = current() ? (sub ? `sub ${sub}` : "no sub") : "no token";
+    claims.title = sub ?? "";
   };
   token.addEventListener("change", changed);
   token.addEventListener("input", show);

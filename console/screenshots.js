@@ -52,6 +52,7 @@ async function data(address) {
   const { page, close } = await openConsole(browser, address, { ...size, path, ready: "#items .grid tbody" });
   await page.click("::-p-xpath(//*[@id='items']//button[normalize-space()='GROUP'])");
   await page.waitForSelector("#item:not([hidden]) a");
+  await page.mouse.move(1, 1);
   await page.screenshot({ path: picture("data") });
   await close();
 }

@@ -21,7 +21,8 @@ onPage("a field is completed", {}, async (page) => {
     await page.keyboard.down("Control");
     await page.keyboard.press("Space");
     await page.keyboard.up("Control");
-    await page.waitForNetworkIdle();
+    // The news of the schema stay open.
+    await page.waitForNetworkIdle({ concurrency: 1 });
   }
   assert.ok(await isOffered());
 });
@@ -35,7 +36,7 @@ onPage("a query shows its plan", {}, async (page) => {
   const text = await page.$eval("#plan", (element) => element.textContent);
   assert.match(text, /1 wave.*Wave 1/s);
   assert.match(text, /User\.|Query\.me/);
-  assert.match(text, /A million cost.*\$\d+\.\d+On demand, us-east-1, prices of 2024-11-01\./);
+  assert.match(text, /Per million.*\$\d+\.\d+On demand, us-east-1, prices of 2024-11-01\./);
 });
 
 onPage("a mutation writes and shows its plan", {}, async (page) => {
@@ -114,7 +115,7 @@ onPage("the caller decides what is seen", {}, async (page) => {
 
 onPage("a keyboard alone is enough", {}, async (page) => {
   const focused = () => page.evaluate(() => document.activeElement.id);
-  for (const next of ["data", "design", "docs", "caller", "operations-switch", "plan-switch"]) {
+  for (const next of ["graphiql", "data", "design", "docs", "caller", "operations-switch", "plan-switch"]) {
     await page.keyboard.press("Tab");
     assert.equal(await focused(), next);
   }
@@ -133,6 +134,7 @@ for (const scheme of ["light", "dark"]) {
     await typeOperation(page, "{ me { name } }");
     await run(page);
     await fits(page);
+    assert.deepEqual(await hindrances(page), []);
   });
 
   onPage(`nothing serious hinders anybody on the ${scheme} page`, { scheme }, async (page) => {

@@ -109,5 +109,6 @@ for (const scheme of ["light", "dark"]) {
     await fits(page);
     await chooseGroup(page);
     await fits(page);
+    assert.deepEqual(await hindrances(page), []);
   });
 }

@@ -11,12 +11,12 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const pictures = process.env.PICTURES;
 
 /** Starts a browser and a server on an example for the tests of a file. */
-export function pagesOf(example) {
+export function pagesOf(example, options) {
   let browser;
   let server;
 
   before(async () => {
-    [browser, server] = await Promise.all([startBrowser(), startServer(example)]);
+    [browser, server] = await Promise.all([startBrowser(), startServer(example, options)]);
   });
 
   after(async () => {

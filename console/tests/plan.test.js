@@ -99,4 +99,5 @@ onPage("a narrow page shows the plan without a width to scroll", { width: 360, h
   await page.click("#plan-switch");
   await runQuery(page);
   await fits(page);
+  assert.deepEqual(await hindrances(page), []);
 });

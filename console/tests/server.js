@@ -1,7 +1,7 @@
 // `keyfold dev` on an example: its address out, until it is stopped.
 
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,12 +10,23 @@ import { fileURLToPath } from "node:url";
 const project = new URL("../../", import.meta.url);
 const binary = process.env.KEYFOLD_BINARY ?? fileURLToPath(new URL("target/debug/keyfold", project));
 
-/** Starts `keyfold dev` on a copy of an example, or on one of the project's own schema (`.`). */
-export async function startServer(example) {
+/** Starts `keyfold dev` on a copy of an example, or on one of the project's own schema (`.`), whose schema may be changed and whose samples may get more items before. */
+export async function startServer(example, { change = (text) => text, samples = {} } = {}) {
   const directory = mkdtempSync(join(tmpdir(), "keyfold-console-"));
   const place = example === "." ? project : new URL(`examples/${example}/`, project);
   for (const part of example === "." ? ["schema.graphql", "samples"] : ["."]) cpSync(fileURLToPath(new URL(part, place)), join(directory, part), { recursive: true });
   const schema = join(directory, "schema.graphql");
+  const changeSchema = (change) => {
+    const text = change(readFileSync(schema, "utf8"));
+    // Whole, under its name at once.
+    writeFileSync(`${schema}.new`, text);
+    renameSync(`${schema}.new`, schema);
+  };
+  changeSchema(change);
+  for (const [table, items] of Object.entries(samples)) {
+    const lines = items.map((item) => `${JSON.stringify({ Item: item })}\n`);
+    appendFileSync(join(directory, "samples", `${table}.jsonl`), lines.join(""));
+  }
   const options = ["dev", "--listen", "127.0.0.1:0", "--schema", schema, "--sample", join(directory, "samples")];
   const server = spawn(binary, [...options, "--token-secret", join(directory, "secret")], { stdio: ["ignore", "pipe", "ignore"] });
   const ended = new Promise((resolve) => server.once("exit", resolve));
@@ -23,7 +34,7 @@ export async function startServer(example) {
     ended.then((code) => reject(new Error(`keyfold dev ended with the code ${code}`)));
     server.once("error", reject);
     createInterface(server.stdout).on("line", (line) => {
-      const found = line.match(/GraphiQL\s+(http:\S+)/);
+      const found = line.match(/(?:GraphiQL|Mistakes)\s+(http:\S+)/);
       if (found) resolve(found[1]);
     });
   });
@@ -33,7 +44,7 @@ export async function startServer(example) {
     token: (subject) =>
       execFileSync(binary, ["token", "--sub", subject, "--token-secret", join(directory, "secret")], { encoding: "utf8" }).trim(),
     /** Changes the text of the schema, which the server loads again. */
-    changeSchema: (change) => writeFileSync(schema, change(readFileSync(schema, "utf8"))),
+    changeSchema,
     async stop() {
       server.kill("SIGTERM");
       await ended;

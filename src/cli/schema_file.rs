@@ -34,22 +34,27 @@ pub struct LoadedSchema {
 
 /// Loads a schema. Its mistakes are the error.
 pub fn load(path: &Path) -> Result<LoadedSchema> {
-    Ok(load_with(path, |_| ())?.0)
+    let loaded = checked(path, read(path)?, |_| ()).map_err(|mistakes| mistaken(path, &mistakes))?;
+    Ok(loaded.0)
 }
 
-/// Loads a schema as [`load`] does. `begin` is called as soon as its tables are known, and begins what needs nothing
-/// else.
-pub fn load_with<T>(path: &Path, begin: impl FnOnce(&ParsedSchema<'_>) -> T) -> Result<(LoadedSchema, T)> {
-    let text = read(path)?;
+/// Checks the text of a schema. `begin` is called as soon as its tables are known, and begins what needs nothing else.
+pub fn checked<T>(
+    path: &Path,
+    text: String,
+    begin: impl FnOnce(&ParsedSchema<'_>) -> T,
+) -> Result<(LoadedSchema, T), Diagnostics> {
     let file = path.display().to_string();
-    let checked = ParsedSchema::parse(&file, &text, &environment).and_then(|parsed| {
+    let ((model, warnings), begun) = ParsedSchema::parse(&file, &text, &environment).and_then(|parsed| {
         let begun = begin(&parsed);
         Ok((parsed.check()?, begun))
-    });
-    match checked {
-        Ok(((model, warnings), begun)) => Ok((LoadedSchema { text, model, warnings }, begun)),
-        Err(mistakes) => bail!("{} has mistakes\n\n{}", path.display(), mistakes.render(output::color()).trim_end()),
-    }
+    })?;
+    Ok((LoadedSchema { text, model, warnings }, begun))
+}
+
+/// The mistakes of a schema, for whoever starts a command that needs it without them.
+pub fn mistaken(path: &Path, mistakes: &Diagnostics) -> anyhow::Error {
+    anyhow!("{} has mistakes\n\n{}", path.display(), mistakes.render(output::color()).trim_end())
 }
 
 /// The text of a schema.

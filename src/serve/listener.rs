@@ -31,9 +31,11 @@ pub enum Stopped {
 ///
 /// It speaks HTTP/1.1, and HTTP/2 to clients that begin with it. TLS belongs to the load balancer in front.
 ///
+/// What holds the listener, too, may go on with it.
+///
 /// A WebSocket closes once its operations are answered. Mutations whose clients have left run to their end.
 pub async fn serve(
-    listener: TcpListener,
+    listener: Arc<TcpListener>,
     routes: Routes,
     limits: &RequestLimits,
     stop: impl Future<Output = ()>,

@@ -4,9 +4,10 @@ use super::admission::Quotas;
 use super::backend::Backend;
 use super::browsers::host::Hosts;
 use super::browsers::origins::Origins;
-use super::console::development::Development;
+use super::console::development::{Development, without_schema};
 use super::console::files;
 use super::console::page::{self, Console};
+use super::console::schema_news::{self, SchemaNews};
 use super::documents::lookup::Documents;
 use super::endpoint::Endpoint;
 use super::http::graphql::{self, HttpEndpoint, refuse};
@@ -101,6 +102,52 @@ impl Routes {
             backend: self.backend.clone(),
             workers: Workers::default(),
         }
+    }
+}
+
+/// What the routes of a server that has no schema yet are made of.
+pub struct WaitingParts {
+    /// The mistakes of the schema.
+    pub news: Arc<SchemaNews>,
+    /// Whether browsers may see them.
+    pub has_console: bool,
+    /// The bounds of all requests.
+    pub limits: RequestLimits,
+    /// The origins whose pages may call the API.
+    pub origins: Origins,
+    /// The hosts that requests may be for.
+    pub hosts: Hosts,
+    /// Observes requests.
+    pub telemetry: Arc<Telemetry>,
+}
+
+/// Every route of a server that has no schema yet. Each says what the schema's mistakes are.
+pub fn waiting(parts: WaitingParts) -> Routes {
+    let WaitingParts { news, has_console, limits, origins, hosts, telemetry } = parts;
+    let backend: Arc<dyn Backend> = news.clone();
+    let readiness = Arc::new(Readiness::new(backend.clone()));
+    let mut routes = Router::new()
+        .route("/graphql", any(schema_news::no_api).with_state(news.clone()))
+        .route("/graphql/ws", any(schema_news::no_api).with_state(news.clone()))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready).with_state(readiness));
+    if let Some(cors) = origins.cors() {
+        routes = routes.layer(cors);
+    }
+    let routes = match has_console {
+        true => routes.merge(without_schema(&news)),
+        false => routes.fallback_service(any(schema_news::no_api).with_state(news)),
+    };
+    let around = Arc::new(Around { telemetry, hosts, origins });
+    let most = limits.shared.max_connections;
+    Routes {
+        router: routes.layer(layer_fn(move |route| Surrounded { around: around.clone(), route })),
+        quotas: Quotas::new(&limits.shared, limits.write_timeout),
+        clients: Quota::new(most, most),
+        rate_limit: None,
+        connections: OpenConnections::default(),
+        backend,
+        workers: Workers::default(),
     }
 }
 

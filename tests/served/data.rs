@@ -236,6 +236,7 @@ async fn other_origins_and_other_servers_do_not_have_it() {
         "/design.md",
         "/dev/callers",
         "/dev/writes",
+        "/dev/schema",
     ] {
         let asked = |site: &'static str| {
             server
@@ -269,6 +270,7 @@ async fn other_origins_and_other_servers_do_not_have_it() {
             "/design.md",
             "/dev/callers",
             "/dev/writes",
+            "/dev/schema",
             "/docs",
         ] {
             assert_eq!(server.status(path).await, 404, "{path}");
@@ -287,4 +289,80 @@ async fn the_documentation_is_at_docs() {
     assert!(find.contains("<h1 id=\"find\">@find</h1>") && find.contains("href=\"../binding.md\""), "{find}");
     assert_eq!(server.status("/docs/language/none.md").await, 404);
     assert_eq!(server.status("/docs/%2e%2e%2fschema.graphql").await, 404);
+}
+
+const PEOPLE: &str = r#"extend schema @table(
+  name: "people", partitionKey: "PK", sortKey: "SK", indexes: [{ name: "byTeam", partitionKey: "teamKey", sortKey: "SK" }])
+type User @item(keys: { PK: "USER#{id}", SK: "PROFILE", teamKey: "TEAM#{team}" }) {
+  id: ID! team: String! @attribute(name: "team") email: String @unique
+}
+type Team @item(keys: { PK: "TEAM#{id}", SK: "TEAM" }, attributes: { kind: "team" }) { id: ID! name: String }
+type Query { user(id: ID!): User @find team(id: ID!): Team @find }
+type Mutation { putUser(id: ID!, team: String!, email: String): User! @put }
+"#;
+
+/// What another program wrote: keys that its fields do not make, and items of no type, each with the reason.
+#[tokio::test]
+async fn items_that_the_schema_would_write_otherwise_are_marked_and_those_of_no_type_have_a_reason() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("schema.graphql"), PEOPLE).unwrap();
+    let item = |pairs: &[(&str, &str)]| {
+        let attributes: BTreeMap<&str, Value> =
+            pairs.iter().map(|(name, value)| (*name, json!({ "S": value }))).collect();
+        json!({ "Item": attributes }).to_string()
+    };
+    let lines = [
+        item(&[("PK", "USER#ann"), ("SK", "PROFILE"), ("team", "red"), ("teamKey", "TEAM#red")]),
+        item(&[("PK", "USER#bob"), ("SK", "PROFILE"), ("team", "red"), ("teamKey", "TEAM#blue")]),
+        item(&[("PK", "USER#cy"), ("SK", "PROFILE"), ("team", "red")]),
+        item(&[("PK", "USER#dee"), ("SK", "PROFIL"), ("team", "red")]),
+        item(&[("PK", "TEAM#red"), ("SK", "TEAM"), ("kind", "squad")]),
+        item(&[("PK", "#META"), ("SK", "0")]),
+        item(&[
+            ("PK", "Unique#User.email#a@x"),
+            ("SK", "Unique#User.email"),
+            ("ownerPK", "USER#ann"),
+            ("ownerSK", "PROFILE"),
+        ]),
+    ];
+    fs::create_dir(directory.path().join("samples")).unwrap();
+    fs::write(directory.path().join("samples/people.jsonl"), lines.join("\n")).unwrap();
+    let server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
+    let remarks = |found: &[Value]| -> BTreeMap<String, (Value, String)> {
+        let one = |item: &Value| {
+            let said: Vec<&str> = item["remarks"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+            (text(&item["attributes"]["PK"]).to_owned(), (item["type"].clone(), said.join(" ")))
+        };
+        found.iter().map(one).collect()
+    };
+    let all = items(&server, &[("table", "people")]).await;
+    let said = remarks(&all);
+    let of = |key: &str| (said[key].0.as_str(), said[key].1.as_str());
+    assert_eq!(of("USER#ann"), (Some("User"), ""));
+    assert_eq!(
+        of("USER#bob"),
+        (Some("User"), "The schema would write teamKey = \"TEAM#red\", so the index lists it at another place.")
+    );
+    assert_eq!(
+        of("USER#cy"),
+        (
+            Some("User"),
+            "The schema would write teamKey = \"TEAM#red\", and it has none, so the index does not list it."
+        )
+    );
+    assert_eq!(of("USER#dee"), (None, "User comes nearest: SK is \"PROFIL\", and User has \"PROFILE\"."));
+    assert_eq!(of("TEAM#red"), (None, "Team comes nearest: kind is \"squad\", and Team has \"team\"."));
+    assert_eq!(of("#META"), (None, "No type has a key that begins as its key does."));
+    assert_eq!(
+        of("Unique#User.email#a@x"),
+        (None, "A guard of a unique value. Mutations write and delete it with its item.")
+    );
+    // The same is said of the item by itself, and in an index that has all of it.
+    for item in &all {
+        let key = item["key"].to_string();
+        let (_, uses) = get(&server, "/data/uses", &[("table", "people"), ("key", &key)]).await;
+        assert_eq!(uses["remarks"], item["remarks"], "{key}");
+    }
+    let listed = remarks(&items(&server, &[("table", "people"), ("index", "byTeam")]).await);
+    assert_eq!((listed.len(), &listed["USER#bob"]), (2, &said["USER#bob"]));
 }

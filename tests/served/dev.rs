@@ -1,6 +1,6 @@
 //! `keyfold dev`: its page for browsers, the reload of its schema, its data directory, its end.
 
-use super::process::{keyfold, repository, run};
+use super::process::{Process, keyfold, repository, run};
 use super::server::{Server, TABLE, TABLES, samples, schema};
 use serde_json::{Value, json};
 use std::fs;
@@ -190,17 +190,17 @@ async fn a_printed_token_is_accepted_and_no_other() {
 }
 
 #[test]
-fn a_broken_schema_or_a_taken_address_ends_it_with_1() {
+fn a_missing_schema_or_a_taken_address_ends_it_with_1() {
     let directory = tempfile::tempdir().unwrap();
     let said = run(directory.path(), &["dev", "--listen", "127.0.0.1:0"]).badly(1);
     assert!(said.contains("there is no schema at") && said.contains("--schema FILE"), "{said}");
-    fs::write(directory.path().join("schema.graphql"), "type Query { user(id: ID!): User @find }").unwrap();
-    let said = run(directory.path(), &["dev", "--listen", "127.0.0.1:0"]).badly(1);
-    assert!(said.contains("error[KF") && said.contains("schema.graphql:1:"), "{said}");
 
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let said = run(directory.path(), &["dev", "--listen", &address, "--schema", &schema()]).badly(1);
+    assert!(said.contains("another process listens there"), "{said}");
+    fs::write(directory.path().join("schema.graphql"), "type Query { user(id: ID!): User @find }").unwrap();
+    let said = run(directory.path(), &["dev", "--listen", &address]).badly(1);
     assert!(said.contains("another process listens there"), "{said}");
 }
 
@@ -215,14 +215,19 @@ fn mistakes_of_the_schema_are_reported_before_those_of_the_samples() {
     fs::write(samples.join("other.jsonl"), "").unwrap();
     let note = r#"type Note @item(keys: { pk: "{id}" }) { id: ID! } type Query { note(id: ID!): Note @find }"#;
     for store in [&["--memory"][..], &["--data", "data"]] {
-        let dev = |types: &str| {
-            fs::write(directory.path().join("schema.graphql"), format!("{tables} {types}")).unwrap();
-            run(directory.path(), &[&["dev", "--listen", "127.0.0.1:0"], store].concat()).badly(1)
-        };
-        let said = dev(broken);
-        assert!(said.contains("error[KF") && !said.contains("nonsense") && !said.contains("jsonl"), "{said}");
+        let command = || keyfold(directory.path(), &[&["dev", "--listen", "127.0.0.1:0"], store].concat());
+        let write =
+            |types: &str| fs::write(directory.path().join("schema.graphql"), format!("{tables} {types}")).unwrap();
+        write(broken);
+        let mut dev = Process::start(command());
+        dev.wait_for("error[KF");
+        dev.wait_for("schema.graphql: ");
+        let said = dev.said.join("\n");
+        assert!(!said.contains("nonsense") && !said.contains("jsonl"), "{said}");
         assert!(!directory.path().join("data").exists());
-        let said = dev(note);
+        write(note);
+        assert_eq!(dev.ended().code(), Some(1), "{:?}", dev.said);
+        let said = dev.said.join("\n");
         assert!(
             said.contains("notes.jsonl is text that begins with")
                 && said.contains("no table of the schema matches other.jsonl"),

@@ -15,6 +15,7 @@ mod dev;
 mod disk;
 #[path = "../support/dynamo.rs"]
 mod dynamo;
+mod first_schema;
 mod golden;
 #[path = "../support/golden_file.rs"]
 mod golden_file;

@@ -156,7 +156,7 @@ pub async fn start(parts: Parts) -> Running {
     let (stop, stopped) = oneshot::channel();
     let served = tokio::spawn(async move {
         let stop = async { stopped.await.unwrap_or(()) };
-        listener::serve(listener, routes, &limits, stop).await
+        listener::serve(listener.into(), routes, &limits, stop).await
     });
     Running { address, client: reqwest::Client::new(), stop: Some(stop), served }
 }

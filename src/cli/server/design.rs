@@ -20,29 +20,41 @@ const BOUND: Duration = Duration::from_secs(60);
 pub struct SchemaDesign {
     schema: PathBuf,
     samples: Option<PathBuf>,
-    /// The last document and the text of its schema. One is made at a time.
-    last: Mutex<Option<(String, Arc<str>)>>,
+    /// One document is made at a time.
+    kept: Mutex<KeptDesign>,
+}
+
+struct KeptDesign {
+    /// The last text of the file that has no mistakes.
+    right: String,
+    /// Its document, if it was made.
+    document: Option<Arc<str>>,
 }
 
 impl SchemaDesign {
-    /// The document of a schema file and of a directory of samples, if there is one.
-    pub fn new(schema: PathBuf, samples: Option<PathBuf>) -> Self {
-        Self { schema, samples, last: Mutex::default() }
+    /// The document of a schema file, whose text is `right` now, and of a directory of samples, if there is one.
+    pub fn new(schema: PathBuf, right: String, samples: Option<PathBuf>) -> Self {
+        Self { schema, samples, kept: Mutex::new(KeptDesign { right, document: None }) }
     }
 
     async fn current(&self) -> Result<Arc<str>> {
-        let mut last = self.last.lock().await;
-        let text = schema_file::read(&self.schema)?;
-        if let Some((known, document)) = &*last
-            && *known == text
+        let mut kept = self.kept.lock().await;
+        // While the file has mistakes, the schema before goes on.
+        if let Ok(text) = schema_file::read(&self.schema)
+            && text != kept.right
+            && schema_file::parse(&self.schema, &text).is_ok()
         {
+            *kept = KeptDesign { right: text, document: None };
+        }
+        if let Some(document) = &kept.document {
             return Ok(document.clone());
         }
+        let text = kept.right.clone();
         let (model, warnings) =
             schema_file::parse(&self.schema, &text).map_err(|mistakes| anyhow!(mistakes.render(false)))?;
-        let loaded = LoadedSchema { text: text.clone(), model, warnings };
+        let loaded = LoadedSchema { text, model, warnings };
         let document: Arc<str> = timeout(BOUND, docs::sample_document(loaded, self.samples.as_deref())).await??.into();
-        *last = Some((text, document.clone()));
+        kept.document = Some(document.clone());
         Ok(document)
     }
 }

@@ -3,8 +3,9 @@
 use super::data::GatewayTables;
 use super::data::starting::TextsOfItems;
 use super::design::SchemaDesign;
-use super::dev_store::{DevStore, FilledStore};
+use super::dev_store::{DevStore, FilledStore, Filling};
 use super::file_services::FileServices;
+use super::first_schema::first_schema;
 use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
 use super::signals::Hangups;
@@ -12,14 +13,16 @@ use crate::cli::items::callers::{self, SampleCaller};
 use crate::cli::items::coverage;
 use crate::cli::items::samples::Samples;
 use crate::cli::output;
-use crate::cli::schema_file::{self, SchemaChoice};
+use crate::cli::schema_file::{self, LoadedSchema, SchemaChoice};
 use crate::cli::store_choice::variable;
 use crate::cli::token::{TokenSecret, claims_of};
 use crate::execute::gateway::Gateway;
+use crate::schema::ParsedSchema;
 use crate::schema::model::Model;
 use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::sample_callers::SampleCallers;
+use crate::serve::console::schema_news::SchemaNews;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
 use crate::serve::sign_in::dev_issuer::DevIssuer;
@@ -76,14 +79,16 @@ impl Dev {
         let issuer = self.dev_issuer();
         let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?.explaining();
         let samples = self.samples();
-        let store = DevStore::begin(self.data.as_deref(), samples.clone());
-        let (loaded, filling) = schema_file::load_with(&self.choice.schema, |parsed| store.fill(parsed.tables()))?;
+        let Some((loaded, filling, server)) = self.begin(&samples).await? else { return Ok(ExitCode::SUCCESS) };
         schema_file::show(&loaded.warnings);
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
         samples.check(&loaded.model.tables)?;
         let sample_directory = samples.directory().map(Path::to_owned);
         let callers = sample_directory.as_deref().map_or_else(|| Ok(Vec::new()), callers::read)?;
-        let server = Server::bind(self.settings.clone(), "127.0.0.1:4000", true).await?;
+        let server = match server {
+            Some(server) => server,
+            None => self.bind().await?,
+        };
         let filling = filling.await?;
         if self.data.is_some() {
             filling.check_streams(&loaded.model).await?;
@@ -100,7 +105,8 @@ impl Dev {
         let model = Arc::new(loaded.model);
         let surveying = tokio::spawn(coverage::warn_of_store(store.clone(), model.clone()));
         let current = Arc::new(CurrentGateway::new(Gateway::new(model, store.clone(), settings.clone())));
-        let design = Arc::new(SchemaDesign::new(self.choice.schema.clone(), sample_directory));
+        let design = SchemaDesign::new(self.choice.schema.clone(), loaded.text.clone(), sample_directory);
+        let (design, news) = (Arc::new(design), SchemaNews::served());
         let reload = Reload {
             path: self.choice.schema,
             tables: StoreOfTables::Own(store),
@@ -108,6 +114,7 @@ impl Dev {
             settings,
             can_sign_in: authenticator.is_on(),
             current: current.clone(),
+            news: Some(news.clone()),
         };
         reload.check_documents();
         let watching = tokio::spawn(reload.follow(Watching::at_once(loaded.text), Hangups::none()));
@@ -117,11 +124,33 @@ impl Dev {
         let sample_callers = issuer.filter(|_| !callers.is_empty()).map(|issuer| SampleCallers { issuer, callers });
         let data = Arc::new(GatewayTables { current: current.clone() });
         let writes = current.clone();
-        let development = Development { sample_callers, design, data, writes, starting_texts };
+        let development = Development { sample_callers, design, data, writes, starting_texts, news };
         let ended = server.run(current, authenticator, Some(development)).await;
         watching.abort();
         surveying.abort();
         ended
+    }
+
+    /// The schema, the store that is being filled, and the server if it is bound: it is if the file had mistakes. None
+    /// if it is asked to stop before they are mended.
+    async fn begin(&self, samples: &Samples) -> Result<Option<(LoadedSchema, Filling, Option<Server>)>> {
+        let path = &self.choice.schema;
+        let fill =
+            |parsed: &ParsedSchema<'_>| DevStore::begin(self.data.as_deref(), samples.clone()).fill(parsed.tables());
+        let mistakes = match schema_file::checked(path, schema_file::read(path)?, fill) {
+            Ok((loaded, filling)) => return Ok(Some((loaded, filling, None))),
+            // What is no file cannot be read again.
+            Err(mistakes) if !path.is_file() => return Err(schema_file::mistaken(path, &mistakes)),
+            Err(mistakes) => mistakes,
+        };
+        let mut server = self.bind().await?;
+        output::print(&self.waiting_banner(&server))?;
+        let first = first_schema(path, mistakes, &mut server, fill).await;
+        Ok(first.map(|(loaded, filling)| (loaded, filling, Some(server))))
+    }
+
+    async fn bind(&self) -> Result<Server> {
+        Server::bind(self.settings.clone(), "127.0.0.1:4000", true).await
     }
 
     /// The issuer whose tokens `keyfold token` prints. Without a place for its secret, the server runs without it.
@@ -155,6 +184,17 @@ impl Dev {
 
     fn samples(&self) -> Samples {
         if self.no_sample { Samples::None } else { Samples::new(self.sample.as_deref()) }
+    }
+
+    fn waiting_banner(&self, server: &Server) -> String {
+        let address = server.address.map_or_else(String::new, |address| browsable(address).to_string());
+        let path = self.choice.schema.display();
+        let lines = [
+            ("Mistakes", format!("http://{address}/ shows those of {path}")),
+            ("GraphQL", "begins as soon as the file has none".to_owned()),
+        ];
+        let rows: Vec<Vec<String>> = lines.map(|(name, text)| vec![format!("  {name}"), text]).into();
+        format!("\n  Keyfold {}\n\n{}\n  Ctrl-C stops it.\n\n", env!("CARGO_PKG_VERSION"), output::aligned(&rows))
     }
 
     fn banner(

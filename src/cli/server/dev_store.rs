@@ -22,6 +22,9 @@ pub struct DevStore {
     samples: Samples,
 }
 
+/// A store that is being filled.
+pub type Filling = BoxFuture<'static, Result<FilledStore>>;
+
 /// A store with its tables.
 pub struct FilledStore {
     /// The store.
@@ -45,7 +48,7 @@ impl DevStore {
     }
 
     /// Creates the missing tables and loads the samples into the empty ones.
-    pub fn fill(self, tables: Vec<Table>) -> BoxFuture<'static, Result<FilledStore>> {
+    pub fn fill(self, tables: Vec<Table>) -> Filling {
         let Self { in_memory, opening, parsing, samples } = self;
         let begun = async move {
             let store = opening.await?;

@@ -7,6 +7,8 @@ mod design;
 pub mod dev;
 mod dev_store;
 pub mod file_services;
+mod first_schema;
+mod known_text;
 mod reload;
 mod run;
 pub mod serve;

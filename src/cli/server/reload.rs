@@ -1,6 +1,7 @@
 //! The file of a schema in, the gateway replaced whenever its text changes or a signal asks for it out. What has
 //! mistakes, or does not match the tables, is reported and not served.
 
+use super::known_text::{FileChange, KnownText, read};
 use super::signals::Hangups;
 use super::unfit_documents::warn_of_unfit;
 use crate::cli::{output, schema_file};
@@ -10,25 +11,23 @@ use crate::schema::diagnostics::diagnostic::{Diagnostics, Severity};
 use crate::schema::diagnostics::lines::LineIndex;
 use crate::schema::model::Model;
 use crate::serve::backend::current_gateway::CurrentGateway;
+use crate::serve::console::schema_news::SchemaNews;
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::table::data::error::TableError;
 use crate::table::hedge::late_reads::LateReads;
 use crate::table::store::TableStore;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
 use tokio::task::spawn_blocking;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 /// How often `keyfold dev` reads the file. A schema has a few kilobytes: reading it is cheap, and more reliable than
 /// the times of file systems.
-const OFTEN: Duration = Duration::from_millis(300);
+pub const OFTEN: Duration = Duration::from_millis(300);
 /// How often `keyfold serve` reads the file.
 const EVERY: Duration = Duration::from_secs(1);
-/// The most bytes of a file that is loaded again.
-const MAX_BYTES: u64 = 16 << 20;
 /// How many mistakes a line of the log reports, and the most characters of each.
 const MISTAKES_REPORTED: usize = 5;
 const MISTAKE_LETTERS: usize = 400;
@@ -47,6 +46,8 @@ pub struct Reload {
     pub can_sign_in: bool,
     /// Where the new gateway goes.
     pub current: Arc<CurrentGateway>,
+    /// Who else hears of it: the pages of `keyfold dev`.
+    pub news: Option<Arc<SchemaNews>>,
 }
 
 /// The store of the tables, and what a reload may do there.
@@ -73,25 +74,6 @@ pub enum Watching {
         /// What is known of the file.
         seen: KnownText,
     },
-}
-
-/// The last known state of the file.
-pub struct KnownText {
-    text: String,
-    /// A changed text that may not be whole yet.
-    arriving: Option<String>,
-    /// Whether a text must be read twice before it counts.
-    settles: bool,
-    missing: bool,
-}
-
-/// What has changed.
-#[derive(Debug, PartialEq, Eq)]
-enum Change {
-    None,
-    /// The file cannot be read any more, for this reason.
-    Gone(String),
-    Text(String),
 }
 
 /// Why a gateway was not replaced.
@@ -163,9 +145,12 @@ impl Reload {
             let (cause, text) = tokio::select! {
                 () = hangups.next() => ("SIGHUP", read(&self.path).await.inspect(|text| seen.take(text))),
                 () = tick(ticks.as_mut()) => match seen.look(read(&self.path).await) {
-                    Change::None => continue,
-                    Change::Gone(reason) => ("file", Err(reason)),
-                    Change::Text(text) => ("file", Ok(text)),
+                    FileChange::None => {
+                        self.news.iter().for_each(|news| news.tell_gone(&self.path, seen.gone()));
+                        continue;
+                    }
+                    FileChange::Gone(reason) => ("file", Err(reason)),
+                    FileChange::Text(text) => ("file", Ok(text)),
                 },
             };
             self.reload(cause, text).await;
@@ -176,7 +161,11 @@ impl Reload {
     async fn reload(&self, cause: &str, text: Result<String, String>) {
         let schema = self.path.display();
         let done = match text {
-            Ok(text) => self.apply(text).await,
+            Ok(text) => {
+                let done = self.apply(text).await;
+                self.tell(&done);
+                done
+            }
             Err(reason) => Err(Trouble::Other(reason)),
         };
         match done {
@@ -197,6 +186,16 @@ impl Reload {
     /// Warns of the trusted documents that do not fit the schema.
     pub fn check_documents(&self) {
         warn_of_unfit(self.documents.1.trusted(), self.current.get().model().clone(), self.settings.clone());
+    }
+
+    /// Tells the pages what became of a text.
+    fn tell(&self, done: &Result<Vec<String>, Trouble>) {
+        match (&self.news, done) {
+            (None, _) => {}
+            (Some(news), Ok(_)) => news.serves_another(),
+            (Some(news), Err(Trouble::Mistakes(mistakes))) => news.has_mistakes(mistakes),
+            (Some(news), Err(Trouble::Other(reason))) => news.is_not_served(&self.path, reason),
+        }
     }
 
     async fn apply(&self, text: String) -> Result<Vec<String>, Trouble> {
@@ -244,40 +243,6 @@ impl Trouble {
     }
 }
 
-impl KnownText {
-    fn new(text: String, settles: bool) -> Self {
-        Self { text, arriving: None, settles, missing: false }
-    }
-
-    /// The text that was read on a signal is known.
-    fn take(&mut self, text: &str) {
-        (self.text, self.arriving, self.missing) = (text.to_owned(), None, false);
-    }
-
-    /// Editors empty, move and write a file in steps, so a missing or empty file is no change yet.
-    fn look(&mut self, text: Result<String, String>) -> Change {
-        let text = match text {
-            Ok(text) if !text.is_empty() => text,
-            _ if self.missing => return Change::None,
-            gone => {
-                (self.missing, self.arriving) = (true, None);
-                return Change::Gone(gone.err().unwrap_or_else(|| "the file is empty".to_owned()));
-            }
-        };
-        self.missing = false;
-        if text == self.text {
-            self.arriving = None;
-            return Change::None;
-        }
-        if self.settles && self.arriving.as_ref() != Some(&text) {
-            self.arriving = Some(text);
-            return Change::None;
-        }
-        self.take(&text);
-        Change::Text(text)
-    }
-}
-
 /// The next time to look, if there is one.
 async fn tick(ticks: Option<&mut Interval>) {
     match ticks {
@@ -288,59 +253,11 @@ async fn tick(ticks: Option<&mut Interval>) {
     }
 }
 
-/// The text of the schema's file. A pipe can be read only once, so it is no file here.
-async fn read(path: &Path) -> Result<String, String> {
-    let trouble = |error: std::io::Error| format!("the file cannot be read: {error}");
-    if !tokio::fs::metadata(path).await.map_err(trouble)?.is_file() {
-        return Err("the schema is not in a file that can be read again".to_owned());
-    }
-    let mut bytes = Vec::new();
-    let mut file = tokio::fs::File::open(path).await.map_err(trouble)?.take(MAX_BYTES + 1);
-    let length = file.read_to_end(&mut bytes).await.map_err(trouble)?;
-    if u64::try_from(length).is_ok_and(|length| length > MAX_BYTES) {
-        return Err(format!("the file is longer than {} MiB", MAX_BYTES >> 20));
-    }
-    String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-
-    fn looks(seen: &mut KnownText, text: Option<&str>) -> Change {
-        seen.look(text.map(str::to_owned).ok_or_else(|| "gone".to_owned()))
-    }
-
-    #[test]
-    fn each_change_is_seen_once_and_steps_between_are_waited_for() {
-        let mut seen = KnownText::new("a".into(), false);
-        let mut look = |text: Option<&str>| looks(&mut seen, text);
-        assert_eq!(look(Some("a")), Change::None);
-        assert_eq!(look(Some("b")), Change::Text("b".into()));
-        assert_eq!(look(Some("b")), Change::None);
-        assert_eq!((look(None), look(Some("")), look(None)), (Change::Gone("gone".into()), Change::None, Change::None));
-        assert_eq!(look(Some("b")), Change::None);
-        assert_eq!(look(Some("")), Change::Gone("the file is empty".into()));
-        assert_eq!(look(Some("c")), Change::Text("c".into()));
-    }
-
-    #[test]
-    fn a_file_that_is_being_written_is_waited_for() {
-        let mut seen = KnownText::new("abc".into(), true);
-        assert_eq!((looks(&mut seen, Some("a")), looks(&mut seen, Some("ab"))), (Change::None, Change::None));
-        assert_eq!(
-            (looks(&mut seen, Some("abd")), looks(&mut seen, Some("abd"))),
-            (Change::None, Change::Text("abd".into()))
-        );
-        // A text that goes back to what it was is no change.
-        assert_eq!((looks(&mut seen, Some("ab")), looks(&mut seen, Some("abd"))), (Change::None, Change::None));
-        assert_eq!(looks(&mut seen, Some("abd")), Change::None);
-        // What a signal has loaded is not loaded again.
-        looks(&mut seen, Some("abe"));
-        seen.take("abe");
-        assert_eq!(looks(&mut seen, Some("abe")), Change::None);
-    }
+    use std::path::Path;
 
     #[test]
     fn mistakes_are_reported_in_one_line_with_their_places() {
@@ -348,19 +265,5 @@ mod tests {
         let mistakes = schema_file::parse(Path::new("schema.graphql"), text).unwrap_err();
         let said = Trouble::Mistakes(mistakes).in_one_line();
         assert!(said.starts_with("KF") && said.contains(", line 2: ") && !said.contains('\n'), "{said}");
-    }
-
-    #[tokio::test]
-    async fn only_a_file_is_read_again() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("schema.graphql");
-        assert!(read(&path).await.unwrap_err().starts_with("the file cannot be read: "));
-        std::fs::write(&path, b"\xff").unwrap();
-        assert_eq!(read(&path).await.unwrap_err(), "the file is not UTF-8 text");
-        std::fs::write(&path, vec![b' '; (16 << 20) + 1]).unwrap();
-        assert_eq!(read(&path).await.unwrap_err(), "the file is longer than 16 MiB");
-        for other in [directory.path(), Path::new("/dev/zero")] {
-            assert_eq!(read(other).await.unwrap_err(), "the schema is not in a file that can be read again");
-        }
     }
 }

@@ -12,6 +12,7 @@ use crate::serve::browsers::host::Hosts;
 use crate::serve::browsers::origins::Origins;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
+use crate::serve::console::schema_news::SchemaNews;
 use crate::serve::console::starting_text::StartingTexts;
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
@@ -20,23 +21,25 @@ use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::outbound::service::HttpServices;
 use crate::serve::protocols::workers::Workers;
-use crate::serve::router::{Parts, Routes, router};
+use crate::serve::router::{Parts, Routes, WaitingParts, router, waiting};
 use crate::serve::settings::{Features, ServerSettings};
 use crate::serve::sign_in::authenticator::Authenticator;
 use crate::serve::telemetry::metrics::Metrics;
 use crate::serve::telemetry::observer::Telemetry;
 use crate::serve::telemetry::tracer::Tracer;
 use anyhow::{Context, Result, bail};
+use futures_util::FutureExt;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Where the requests of a server come from.
 enum Entrance {
-    Listener(TcpListener),
+    Listener(Arc<TcpListener>),
     Lambda(LambdaSettings),
 }
 
@@ -76,7 +79,8 @@ impl Server {
         if let Some(metrics) = &metrics {
             tracing::info!(address = %metrics.local_addr().context("cannot read the address of the metrics")?, "the metrics are at /metrics");
         }
-        let server = Self::at((Entrance::Listener(listener), metrics), settings.clone(), address.ip(), development)?;
+        let server =
+            Self::at((Entrance::Listener(listener.into()), metrics), settings.clone(), address.ip(), development)?;
         Ok(Self { address: Some(address), ..server })
     }
 
@@ -142,6 +146,7 @@ impl Server {
     ) -> Result<ExitCode> {
         let explain = self.features.explain == Some(true);
         let console = self.has_playground().then(|| self.console(&current, &authenticator, development.as_ref()));
+        let news = development.as_ref().map(|development| development.news.clone());
         let giving_back = tokio::spawn(freed_memory::give_back(current.clone()));
         let routes = router(Parts {
             backend: current,
@@ -166,9 +171,9 @@ impl Server {
         let exposition = exposed.map(|(listener, metrics)| {
             let (routes, limits) =
                 (routes.metrics_routes(metrics, &self.settings.limits.shared), self.settings.limits.clone());
-            tokio::spawn(async move { listener::serve(listener, routes, &limits, std::future::pending()).await })
+            tokio::spawn(async move { listener::serve(listener.into(), routes, &limits, std::future::pending()).await })
         });
-        let (stop, at_once) = (wait_for_first_signal(self.first), wait_for_second_signal(self.second));
+        let (stop, at_once) = (wait_for_first_signal(self.first, news), wait_for_second_signal(self.second));
         let limits = &self.settings.limits;
         let served = async {
             match self.entrance {
@@ -189,6 +194,33 @@ impl Server {
             Some(Stopped::CutOff) => bail!("some requests did not finish within --shutdown-timeout"),
             None => bail!("stopped without waiting for running requests"),
         }
+    }
+
+    /// Shows the mistakes of a schema in place of the API until there is one, and gives it. Gives none if the server is
+    /// asked to stop.
+    pub async fn wait_for<T>(&mut self, news: Arc<SchemaNews>, schema: impl Future<Output = T>) -> Option<T> {
+        let limits = self.settings.limits.clone();
+        let routes = waiting(WaitingParts {
+            news,
+            has_console: self.has_playground(),
+            limits: limits.clone(),
+            origins: self.origins.clone(),
+            hosts: self.hosts.clone(),
+            telemetry: self.telemetry.clone(),
+        });
+        let (right, is_right) = oneshot::channel::<()>();
+        let Entrance::Listener(listener) = &self.entrance else { return Some(schema.await) };
+        let serving = listener::serve(listener.clone(), routes, &limits, is_right.map(drop));
+        let waited = async {
+            let schema = tokio::select! {
+                schema = schema => Some(schema),
+                _ = self.first.next() => None,
+            };
+            drop(right);
+            schema
+        };
+        let (schema, _) = tokio::join!(waited, serving);
+        schema
     }
 
     /// The page for browsers.
@@ -225,9 +257,10 @@ impl Server {
     }
 }
 
-/// Waits for the signal that lets the running requests finish.
-async fn wait_for_first_signal(mut signals: StopSignals) {
+/// Waits for the signal that lets the running requests finish, and ends what would run on.
+async fn wait_for_first_signal(mut signals: StopSignals, news: Option<Arc<SchemaNews>>) {
     let name = signals.next().await;
+    news.inspect(|news| news.end());
     tracing::info!(signal = name, "stopping when the running requests have ended");
 }
 

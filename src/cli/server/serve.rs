@@ -146,6 +146,7 @@ impl Serve {
             settings,
             can_sign_in: authenticator.is_on(),
             current: current.clone(),
+            news: None,
         };
         if lambda.is_none() {
             reload.check_documents();

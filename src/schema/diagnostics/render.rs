@@ -24,17 +24,40 @@ const AROUND: usize = 60;
 /// The longest message or help, in characters. They may contain names of any length.
 const MAX_SENTENCE_LENGTH: usize = 2_000;
 
+/// A finding as people read it: its place cut out of the text, and sentences of bounded length without control
+/// characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownFinding {
+    /// The stable code.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// What stands before the place in its line.
+    pub before: String,
+    /// The place.
+    pub marked: String,
+    /// What stands behind it.
+    pub after: String,
+}
+
 impl Diagnostics {
     /// The findings with their places underlined, at most 100 of them, and a last line that counts all; empty if there
     /// are none. Of a long line, only the part around the place is shown, so the output is bounded for any schema.
     pub fn render(&self, color: bool) -> String {
         let mut out = String::new();
-        let lines = LineIndex::new(&self.text);
-        for finding in self.list.iter().take(MAX_SHOWN) {
-            render_one(&mut out, (self, &lines), finding, color);
+        for finding in self.shown() {
+            render_one(&mut out, &self.file, &finding, color);
         }
-        if self.list.len() > MAX_SHOWN {
-            let _ = writeln!(out, "and {} more", self.list.len() - MAX_SHOWN);
+        if self.not_shown() > 0 {
+            let _ = writeln!(out, "and {} more", self.not_shown());
         }
         let count = |severity| self.list.iter().filter(|finding| finding.severity == severity).count();
         let counts = [(count(Severity::Error), "error"), (count(Severity::Warning), "warning")];
@@ -48,36 +71,62 @@ impl Diagnostics {
         }
         out
     }
+
+    /// The first findings, at most 100.
+    pub fn shown(&self) -> impl Iterator<Item = ShownFinding> {
+        let lines = LineIndex::new(&self.text);
+        self.list.iter().take(MAX_SHOWN).map(move |finding| ShownFinding::new((&self.text, &lines), finding))
+    }
+
+    /// How many further findings there are.
+    pub fn not_shown(&self) -> usize {
+        self.list.len().saturating_sub(MAX_SHOWN)
+    }
 }
 
-fn render_one(out: &mut String, (diagnostics, lines): (&Diagnostics, &LineIndex), finding: &Diagnostic, color: bool) {
+impl ShownFinding {
+    fn new((text, lines): (&str, &LineIndex), finding: &Diagnostic) -> Self {
+        let start = boundary(text, finding.span.start);
+        let end = boundary(text, finding.span.end.max(start));
+        let (line, column) = lines.place(text, start);
+        let Range { start: line_start, end: line_end } = lines.bytes(text, line);
+        let line_end = line_start + text[line_start..line_end].trim_end_matches('\n').len();
+        let (before, marked, after) =
+            excerpt(&text[line_start..line_end], start - line_start..end.min(line_end) - line_start);
+        Self {
+            code: finding.code,
+            severity: finding.severity,
+            message: sentence(&finding.message),
+            help: finding.help.as_deref().map(sentence),
+            line,
+            column,
+            before,
+            marked,
+            after,
+        }
+    }
+}
+
+fn render_one(out: &mut String, file: &str, finding: &ShownFinding, color: bool) {
     let paint = |code: &'static str| if color { code } else { "" };
     let (plain, blue, bold) = (paint(PLAIN), paint(BLUE), paint(BOLD));
     let (word, accent) = match finding.severity {
         Severity::Error => ("error", paint(RED)),
         Severity::Warning => ("warning", paint(YELLOW)),
     };
-    let text = &diagnostics.text;
-    let start = boundary(text, finding.span.start);
-    let end = boundary(text, finding.span.end.max(start));
-    let (number, column) = lines.place(text, start);
-    let Range { start: line_start, end: line_end } = lines.bytes(text, number);
-    let line_end = line_start + text[line_start..line_end].trim_end_matches('\n').len();
-    let gutter = " ".repeat(number.to_string().len());
-
-    let (before, marked, after) =
-        excerpt(&text[line_start..line_end], start - line_start..end.min(line_end) - line_start);
-    let indent = " ".repeat(width(&before));
-    let underline = "^".repeat(width(&marked).max(1));
+    let ShownFinding { code, message, help, line, column, before, marked, after, .. } = finding;
+    let gutter = " ".repeat(line.to_string().len());
+    let indent = " ".repeat(width(before));
+    let underline = "^".repeat(width(marked).max(1));
 
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "{accent}{word}[{}]{plain}{bold}: {}{plain}", finding.code, sentence(&finding.message));
-    let _ = writeln!(out, "{gutter}{blue}-->{plain} {}:{number}:{column}", diagnostics.file);
+    let _ = writeln!(out, "{accent}{word}[{code}]{plain}{bold}: {message}{plain}");
+    let _ = writeln!(out, "{gutter}{blue}-->{plain} {file}:{line}:{column}");
     let _ = writeln!(out, "{gutter} {blue}|{plain}");
-    let _ = writeln!(out, "{blue}{number} |{plain} {before}{marked}{after}");
+    let _ = writeln!(out, "{blue}{line} |{plain} {before}{marked}{after}");
     let _ = writeln!(out, "{gutter} {blue}|{plain} {indent}{accent}{underline}{plain}");
-    if let Some(help) = &finding.help {
-        let _ = writeln!(out, "{gutter} {blue}={plain} {bold}help{plain}: {}", sentence(help));
+    if let Some(help) = help {
+        let _ = writeln!(out, "{gutter} {blue}={plain} {bold}help{plain}: {help}");
     }
     out.push('\n');
 }

@@ -6,7 +6,9 @@
 use super::data::{self, TableData};
 use super::design::{self, DesignDocument};
 use super::docs;
+use super::files;
 use super::sample_callers::{self, SampleCallers};
+use super::schema_news::{self, SchemaNews};
 use super::starting_text::StartingTexts;
 use super::writes::{self, WriteConditions};
 use axum::Router;
@@ -29,23 +31,39 @@ pub struct Development {
     pub writes: Arc<dyn WriteConditions>,
     /// What the editor starts with.
     pub starting_texts: Arc<dyn StartingTexts>,
+    /// What becomes of the schema's file.
+    pub news: Arc<SchemaNews>,
 }
 
 impl Development {
     /// The routes.
     pub fn routes(self) -> Router {
-        let Self { sample_callers, design, data, writes, .. } = self;
+        let Self { sample_callers, design, data, writes, news, .. } = self;
         let mut routes = Router::new()
             .route("/design", get(design::page).with_state(design.clone()))
             .route("/design.md", get(design::file).with_state(design))
             .route("/dev/writes", get(writes::list).with_state(writes))
+            .route("/dev/schema", get(schema_news::events).with_state(news))
             .merge(data::routes(data));
         if let Some(callers) = sample_callers {
             routes = routes.route("/dev/callers", get(sample_callers::list).with_state(Arc::new(callers)));
         }
-        let routes = routes.layer(from_fn(for_own_pages)).route("/data", get(data::page));
-        routes.route("/docs", get(docs::contents)).route("/docs/{*path}", get(docs::page))
+        routes.layer(from_fn(for_own_pages)).route("/data", get(data::page)).merge(documentation())
     }
+}
+
+/// The routes of a server that has no schema yet, besides the API: the mistakes at every path, and the documentation.
+pub fn without_schema(news: &Arc<SchemaNews>) -> Router {
+    let routes = Router::new()
+        .route("/dev/schema", get(schema_news::events).with_state(news.clone()))
+        .route("/{*path}", get(schema_news::page).with_state(news.clone()))
+        .route("/", get(schema_news::page).with_state(news.clone()));
+    let routes = routes.layer(from_fn(for_own_pages));
+    routes.merge(documentation()).route("/console/{version}/{file}", get(files::file))
+}
+
+fn documentation() -> Router {
+    Router::new().route("/docs", get(docs::contents)).route("/docs/{*path}", get(docs::page))
 }
 
 /// Refuses a request if its browser says that a page of another origin makes it (Fetch Metadata Request Headers,

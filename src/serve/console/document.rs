@@ -49,7 +49,7 @@ fn leads_to_a_page(url: &str) -> bool {
 }
 
 /// The id of a heading, as GitHub makes it: small letters, hyphens for spaces, no punctuation.
-fn anchor(heading: &str) -> String {
+pub fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
     kept.map(|sign| if sign == ' ' { '-' } else { sign }).flat_map(char::to_lowercase).collect()
 }

@@ -3,7 +3,7 @@
 //! The page's own modules are in `console/`. [`page`] is the page at `/`, [`files`] are its modules and GraphiQL, and
 //! [`starting_text`] is what its editor starts with. [`development`] is what only `keyfold dev` has: the
 //! [`sample_callers`] to choose from, the [`design`] document and the [`docs`], both shown by [`document`], the
-//! [`data`] of the tables, and what [`writes`] demand.
+//! [`data`] of the tables, what [`writes`] demand, and the [`schema_news`].
 
 pub mod data;
 pub mod design;
@@ -13,5 +13,6 @@ pub mod document;
 pub mod files;
 pub mod page;
 pub mod sample_callers;
+pub mod schema_news;
 pub mod starting_text;
 pub mod writes;

@@ -28,8 +28,8 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The status in the log if the client left before the answer, as in nginx.
 const CLIENT_LEFT: u16 = 499;
 
-/// How the paths of health checks begin.
-const HEALTH: &str = "/health/";
+/// How the paths begin of what comes by itself and says nothing: probes, and pages of `keyfold dev` that listen.
+const BY_ITSELF: [&str; 2] = ["/health/", "/dev/schema"];
 
 /// The log line of a request. Dropping it writes it, so that a request whose client left is logged too.
 pub struct RequestLine {
@@ -51,9 +51,7 @@ impl RequestLine {
     /// A request has arrived. Its handlers find its id, its summary and its span among its extensions.
     pub fn begin(telemetry: Arc<Telemetry>, request: &mut Request) -> Self {
         let id = request_id(request.headers());
-        // Probes come every few seconds and say nothing.
-        let is_probe = request.uri().path().starts_with(HEALTH);
-        let span = telemetry.begin(request.headers()).filter(|_| !is_probe);
+        let span = telemetry.begin(request.headers()).filter(|_| !comes_by_itself(request.uri().path()));
         let summary = RequestSummary::default();
         let line = Self {
             id: id.clone(),
@@ -97,6 +95,10 @@ impl RequestLine {
     }
 }
 
+fn comes_by_itself(path: &str) -> bool {
+    BY_ITSELF.iter().any(|beginning| path.starts_with(beginning))
+}
+
 /// A body whose log line is written when its last byte is taken, or when the client leaves.
 fn until_its_end(body: Body, mut line: RequestLine) -> Body {
     let status = std::mem::replace(&mut line.status, CLIENT_LEFT);
@@ -129,7 +131,7 @@ impl Drop for RequestLine {
             lasted,
         };
         self.telemetry.exchanged(exchange, *span);
-        if path.starts_with(HEALTH) {
+        if comes_by_itself(path) {
             tracing::debug!(method, path, status, ms, request_id = &**id, "request");
             return;
         }

@@ -20,9 +20,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// How often the client receives something, so that no proxy takes the connection for dead. Most wait for 30 seconds or
 /// longer.
-const HEARTBEAT: Duration = Duration::from_secs(12);
+pub const HEARTBEAT: Duration = Duration::from_secs(12);
 /// A comment (HTML standard, section 9.2.6).
-const COMMENT: &[u8] = b":\n\n";
+pub const COMMENT: &[u8] = b":\n\n";
 /// The last event. Without a line of data, browsers would not report it.
 const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
 
@@ -46,17 +46,22 @@ pub fn respond(
     responses: BoxStream<'static, gateway::Response>,
     closes: Option<Instant>,
 ) -> Response {
+    let held = move |response| held(endpoint.clone(), client, response);
+    let events = match closes {
+        Some(closes) => events(responses, held).take_until(sleep_until(closes)).boxed(),
+        None => events(responses, held),
+    };
+    streamed(events)
+}
+
+/// The response that streams events.
+pub fn streamed(events: BoxStream<'static, Bytes>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-store, no-transform")),
         (UNBUFFERED, HeaderValue::from_static("no")),
         (header::VARY, HeaderValue::from_static("accept, accept-encoding")),
     ];
-    let held = move |response| held(endpoint.clone(), client, response);
-    let events = match closes {
-        Some(closes) => events(responses, held).take_until(sleep_until(closes)).boxed(),
-        None => events(responses, held),
-    };
     (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
 }
 

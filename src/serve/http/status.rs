@@ -66,6 +66,8 @@ pub enum HttpRefusal {
     ResponseTooLarge(usize),
     /// The operation ran, but there is no memory to keep its response until the client takes it.
     ResponseDropped(QuotaExceeded),
+    /// The schema has mistakes, so there is no API yet: a sentence with the first of them.
+    NoSchema(String),
     /// The handler failed because of a bug.
     Failed,
 }
@@ -126,6 +128,7 @@ impl HttpRefusal {
             | Self::ResponseDropped(QuotaExceeded::Part) => StatusCode::TOO_MANY_REQUESTS,
             Self::SignInUnavailable
             | Self::Busy
+            | Self::NoSchema(_)
             | Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => StatusCode::SERVICE_UNAVAILABLE,
             Self::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
@@ -197,6 +200,7 @@ impl HttpRefusal {
             Self::NotSignedIn(_) => ErrorCode::Unauthenticated,
             Self::SignInUnavailable
             | Self::Busy
+            | Self::NoSchema(_)
             | Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => ErrorCode::Unavailable,
             Self::SlowBody | Self::OutOfTime => ErrorCode::Timeout,
             Self::Failed => ErrorCode::Internal,
@@ -206,7 +210,7 @@ impl HttpRefusal {
     /// What is wrong, and what the client can do.
     fn message(&self) -> String {
         let sentence = match self {
-            Self::Malformed(sentence) => return sentence.clone(),
+            Self::Malformed(sentence) | Self::NoSchema(sentence) => return sentence.clone(),
             Self::LongList(most @ 2..) => return format!("A list may have {most} operations."),
             Self::TooLarge(limit) => return format!("The body is larger than {limit} bytes."),
             Self::ForeignHost(host) => {

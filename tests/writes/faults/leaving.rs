@@ -80,7 +80,7 @@ impl Held {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(async move {
-            listener::serve(listener, routes, &limits, async { stopped.await.unwrap_or(()) }).await
+            listener::serve(listener.into(), routes, &limits, async { stopped.await.unwrap_or(()) }).await
         });
         Self { backend, address, stop, served, begun, release }
     }

@@ -3,6 +3,7 @@
 //! would not make, items that lack the constants of their type, and unique values without a guard.
 
 pub mod keys;
+mod remarks;
 mod surprise;
 mod texts;
 mod values;
@@ -105,7 +106,21 @@ impl<'m> Survey<'m> {
     pub fn see(&mut self, item: &Item) -> Vec<usize> {
         self.guards.see_guard(item);
         self.tally(item);
-        let Some(marks) = self.marks.clone() else { return Vec::new() };
+        let (fitting, found) = self.look_at(item);
+        if let Some(SurveyedType { ty, readers, .. }) = fitting.first().and_then(|first| self.types.get(*first)) {
+            self.guards.see_item(&guards::needed(self.model, ty, item), item);
+            readers.iter().for_each(|reader| self.texts.see(&ty.name, reader, item));
+        }
+        for (surprise, misspelling) in found {
+            self.count(surprise, misspelling, item);
+        }
+        fitting
+    }
+
+    /// The positions of the types that an item may be of, and what surprises about it.
+    fn look_at(&self, item: &Item) -> (Vec<usize>, Found) {
+        let mut found = Found::new();
+        let Some(marks) = &self.marks else { return (Vec::new(), found) };
         let fitting = marks.fitting(item);
         match fitting.as_slice() {
             [] => {
@@ -114,11 +129,9 @@ impl<'m> Survey<'m> {
                     Some((SurpriseKind::Key.at(format!("{}.{}", marks.item, misspelling.field)), misspelling))
                 };
                 let may_be = |marks: &&TypeMarks| have_constants(&marks.constants, item);
-                if let Some((surprise, misspelling)) = marks.types.iter().filter(may_be).find_map(of_type) {
-                    self.count(surprise, misspelling, item);
-                }
+                found.extend(marks.types.iter().filter(may_be).find_map(of_type));
             }
-            [only] => self.values(*only, item),
+            [only] => self.values(*only, item, &mut found),
             [first, others @ ..] => {
                 let name = |position: &usize| format!("`{}`", marks.types[*position].item);
                 let names: Vec<String> = std::iter::once(first).chain(others).map(name).collect();
@@ -126,12 +139,12 @@ impl<'m> Survey<'m> {
                     marks.types[*position].constants.iter().any(|(name, _)| !item.contains_key(name))
                 };
                 if std::iter::once(first).chain(others).all(lacks) {
-                    self.count(SurpriseKind::Constants.at(names.join(" or ")), nothing(), item);
+                    found.insert(SurpriseKind::Constants.at(names.join(" or ")), nothing());
                 }
-                self.values(*first, item);
+                self.values(*first, item, &mut found);
             }
         }
-        fitting
+        (fitting, found)
     }
 
     /// The position of an item's type, without a look at its values.
@@ -201,11 +214,9 @@ impl<'m> Survey<'m> {
     }
 
     /// Looks at the values of an item of a type.
-    fn values(&mut self, position: usize, item: &Item) {
+    fn values(&self, position: usize, item: &Item, found: &mut Found) {
         let Some(SurveyedType { ty, keys, readers }) = self.types.get(position) else { return };
-        self.guards.see_item(&guards::needed(self.model, ty, item), item);
         let table = &self.model.tables[keys.table];
-        let mut found = Found::new();
         for (name, templates) in keys.keys.iter().filter(|(name, _)| !table.is_primary_key(name)) {
             let misspelling =
                 item.get(name).and_then(|value| templates.iter().find_map(|template| misspelling(template, value)));
@@ -220,12 +231,8 @@ impl<'m> Survey<'m> {
                 found.insert(kind.at(format!("{}.{}", ty.name, misspelling.field)), misspelling);
             }
         }
-        readers.iter().for_each(|reader| self.texts.see(&ty.name, reader, item));
-        values::survey_values(self.model, (ty, readers), item, &mut found);
-        keys::survey_keys(self.model, (ty, keys), item, &mut found);
-        for (surprise, misspelling) in found {
-            self.count(surprise, misspelling, item);
-        }
+        values::survey_values(self.model, (ty, readers), item, found);
+        keys::survey_keys(self.model, (ty, keys), item, found);
     }
 
     fn count(&mut self, surprise: Surprise, misspelling: Misspelling, item: &Item) {

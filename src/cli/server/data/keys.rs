@@ -65,8 +65,8 @@ fn part(part: &Part) -> Value {
 }
 
 /// An item: its type, its primary key, its attributes, and for each key attribute that its type has a template for, the
-/// parts of the value.
-pub fn item(table: &Table, ty: Option<&ObjectType>, item: &Item) -> Value {
+/// parts of the value. The remarks say what the schema would write otherwise.
+pub fn item(table: &Table, ty: Option<&ObjectType>, item: &Item, remarks: &[String]) -> Value {
     let mut parts = Map::new();
     if let Some(TypeKind::Item(keys)) = ty.map(|ty| &ty.kind) {
         let of =
@@ -75,7 +75,9 @@ pub fn item(table: &Table, ty: Option<&ObjectType>, item: &Item) -> Value {
     }
     let key = table.primary_key().filter_map(|key| Some((key.name.as_str(), item.get(&key.name)?.clone()))).collect();
     let name = ty.map(|ty| &ty.name);
-    json!({ "type": name, "key": item_to_json(&key), "parts": parts, "attributes": item_to_json(item) })
+    json!({
+        "type": name, "key": item_to_json(&key), "parts": parts, "attributes": item_to_json(item), "remarks": remarks,
+    })
 }
 
 /// The parts of a key attribute's value, by the first template that fits it.

@@ -7,6 +7,8 @@ pub mod starting;
 
 use crate::cli::docs::recording::records::TypesOfTable;
 use crate::cli::docs::recording::uses::{ItemUse, uses};
+use crate::cli::items::survey::Survey;
+use crate::schema::table::Projection;
 use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::data::{DataTrouble, ItemKey, ItemsQuery, TableData};
 use crate::table::bulk::export_lines::{item_to_json, parse_line};
@@ -55,6 +57,9 @@ impl GatewayTables {
         let start = wanted.after.as_deref().map(item_of).transpose()?;
         let mut query = range.query(table, place.index, start);
         let types = TypesOfTable::new(model, place.table, place.index);
+        // An index may have a part of an item only.
+        let is_whole = place.index.is_none_or(|at| table.indexes[at].projection == Projection::All);
+        let survey = is_whole.then(|| Survey::new(model, table));
         let only = wanted.only.as_deref();
         let text = wanted.contains.as_deref().map(str::to_lowercase).filter(|text| !text.is_empty());
         let (began, mut items, mut read) = (Instant::now(), Vec::new(), 0);
@@ -66,7 +71,10 @@ impl GatewayTables {
                 only.is_none_or(|only| only == name)
                     && text.as_ref().is_none_or(|text| item.iter().any(|(_, value)| holds(value, text)))
             });
-            items.extend(found.map(|(ty, item)| keys::item(table, ty, item)));
+            items.extend(found.map(|(ty, item)| {
+                let remarks = survey.as_ref().map(|survey| survey.remarks(item)).unwrap_or_default();
+                keys::item(table, ty, item, &remarks)
+            }));
             // The search of a store in memory never waits.
             tokio::task::yield_now().await;
             read += page.items.len();
@@ -92,12 +100,14 @@ impl GatewayTables {
         let Some(item) = found.into_iter().next().transpose().map_err(trouble)?.flatten() else {
             return Ok(Value::Null);
         };
+        let remarks = Survey::new(model, table).remarks(&item);
         let sample = TypesOfTable::new(model, position, None).sample(Item::clone(&item));
         let shown = |of: ItemUse| {
             let ItemUse { field, writes, call, operation, arguments } = of;
             json!({ "field": field, "writes": writes, "call": call, "operation": operation, "arguments": arguments })
         };
-        Ok(json!({ "type": sample.ty, "uses": uses(model, &sample).into_iter().map(shown).collect::<Vec<_>>() }))
+        let uses: Vec<Value> = uses(model, &sample).into_iter().map(shown).collect();
+        Ok(json!({ "type": sample.ty, "remarks": remarks, "uses": uses }))
     }
 }
 
