@@ -18,6 +18,11 @@ const list = document.getElementById("items");
 const aside = document.getElementById("item");
 
 const address = (path) => new URL(path, document.baseURI);
+/** Whether another schema is served than the page shows. */
+let isStale = false;
+new MutationObserver(() => isStale && aside.hidden && location.reload()).observe(aside, { attributeFilter: ["hidden"] });
+// Before anything is asked for, so that no other schema comes unnoticed.
+followSchema({ changed: takeSchema });
 /** The form that is open is made again as the caller who is chosen. */
 let reopen = () => {};
 const caller = await callerChoice(document.getElementById("callers"), { address, hasSamples: true, changed: () => reopen() });
@@ -30,13 +35,14 @@ if (tables) {
   await show();
 }
 
-followSchema({ changed: takeSchema });
-
-/** Loads the page again for another schema. A form that is open is not lost. */
+/** Loads the page again for another schema. A form that is open is not lost: closing it shows the schema. */
 function takeSchema() {
-  if (aside.hidden) location.reload();
-  else aside.prepend(make("p", { className: "warning", role: "status" }, "Another schema is served now. Close this to see it."));
-  aside.addEventListener("click", () => aside.hidden && location.reload());
+  if (aside.hidden) {
+    location.reload();
+    return;
+  }
+  if (!isStale) aside.prepend(make("p", { className: "warning", role: "status" }, "Another schema is served now. Close this to see it."));
+  isStale = true;
 }
 
 /** Sends a request as `fetch` does, as the chosen caller. */

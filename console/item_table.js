@@ -32,13 +32,14 @@ export function itemTable({ table, index }, range, choose) {
     return all.length;
   }
 
-  /** The items of no type, each with the reason. */
+  /** The items of no type, each with the reason. An index with a part of each item tells none. */
   function strayTable(strays) {
     const names = [table.partition.name, table.sort?.name].filter(Boolean);
+    const hasReasons = strays.some(({ remarks }) => remarks.length);
     const key = (item) => names.map((name) => text(item.key[name])).join(" · ");
-    const rows = strays.map((item) => make("tr", {}, make("th", { scope: "row" }, opener(item, make("span", { className: "key" }, key(item)))), make("td", { className: "reason" }, item.remarks.join(" "))));
-    const head = make("tr", {}, [names.join(" · "), "Why no type has it"].map((name) => make("th", { scope: "col" }, name)));
-    return make("table", { className: "strays" }, make("caption", {}, "Items of no type"), make("thead", {}, head), make("tbody", {}, rows));
+    const rows = strays.map((item) => make("tr", {}, make("th", { scope: "row" }, opener(item, make("span", { className: "key" }, key(item)))), hasReasons ? make("td", { className: "reason" }, item.remarks.join(" ")) : null));
+    const head = make("tr", {}, [names.join(" · "), hasReasons ? "Why no type has it" : []].flat().map((name) => make("th", { scope: "col" }, name)));
+    return make("table", { className: "strays" }, make("caption", {}, hasReasons ? "Items of no type" : "Items whose type this index does not tell"), make("thead", {}, head), make("tbody", {}, rows));
   }
 
   /** The cells of an item. The first of several items of a partition has its key, which spans the rows of all of them. */

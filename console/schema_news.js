@@ -2,6 +2,9 @@
 
 import { counted, make } from "./make.js";
 
+/** After how many milliseconds a stream is asked for again that the server refused. */
+const RETRY = 1000;
+
 /** An address of the server. The page in place of others may stand at any path. */
 const address = (path) => new URL(path, new URL(document.documentElement.dataset.root ?? "", document.baseURI));
 
@@ -28,6 +31,12 @@ export function followSchema({ isServed = true, changed }) {
     } else if (!stream) {
       stream = new EventSource(address("dev/schema"));
       stream.addEventListener("message", hear);
+      // An answer that is no stream ends an EventSource for good.
+      stream.addEventListener("error", () => {
+        if (stream?.readyState !== EventSource.CLOSED) return;
+        stream = undefined;
+        setTimeout(follow, RETRY);
+      });
     }
   };
   document.addEventListener("visibilitychange", follow);

@@ -148,19 +148,23 @@ impl Caller {
     }
 }
 
-/// The command that prints a token with a claim.
+/// The command that prints a token with a claim, as a shell takes it.
 fn command(path: &ClaimPath) -> String {
-    match path.names() {
-        [name] if name == "sub" => "keyfold token --sub me".to_owned(),
-        [name] if !name.contains(['\'', ' ', '=']) => format!("keyfold token --sub me --claim {name}=VALUE"),
-        [name, rest @ ..] => {
-            let value = rest.iter().rev().fold(Value::from("VALUE"), |value, name| {
-                Value::Object(std::iter::once((name.clone(), value)).collect())
-            });
-            format!("keyfold token --sub me --claim '{name}={value}'")
-        }
-        [] => String::new(),
+    let [name, rest @ ..] = path.names() else { return String::new() };
+    if rest.is_empty() && name == "sub" {
+        return "keyfold token --sub me".to_owned();
     }
+    let value = match rest {
+        [] => "VALUE".to_owned(),
+        rest => {
+            let nest = |value, name: &String| Value::Object(std::iter::once((name.clone(), value)).collect());
+            rest.iter().rev().fold(Value::from("VALUE"), nest).to_string()
+        }
+    };
+    let claim = format!("{name}={value}");
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:/=".contains(letter);
+    let claim = if claim.chars().all(is_plain) { claim } else { format!("'{}'", claim.replace('\'', r"'\''")) };
+    format!("keyfold token --sub me --claim {claim}")
 }
 
 /// Who calls and what is shown count, not whether requests are explained.

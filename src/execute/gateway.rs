@@ -379,7 +379,12 @@ impl Gateway {
 /// Names the variables that have no meaning, for who develops a client.
 fn warn_of_undeclared(planned: &PlannedOperation, request_id: Option<&str>) {
     for reason in &planned.undeclared {
-        tracing::warn!(operation = planned.name.as_deref(), reason, request_id, "a variable has no meaning");
+        tracing::warn!(
+            operation = planned.name.as_deref(),
+            reason,
+            request_id,
+            "the operation declares no such variable"
+        );
     }
 }
 

@@ -108,7 +108,7 @@ pub struct PlannedOperation {
     pub heavy: Arc<AtomicBool>,
     /// Its variables, coerced.
     pub variables: Map<String, Value>,
-    /// The request's variables that it does not declare, as sentences.
+    /// The request's variables that it does not declare, as sentences, if the caller's requests are explained.
     pub undeclared: Vec<String>,
     /// Its kind.
     pub kind: OperationType,
@@ -261,9 +261,8 @@ fn bind(model: &Model, cached: Arc<CachedDocument>, request: &Request) -> Result
     let sensitivities = document.sensitivities.get(own).map(Vec::as_slice).unwrap_or_default();
     let key = (cached.number, plan_key(own, sensitivities, &variables));
     let kind = operation.operation_type;
-    // Most requests have no more variables than their operations.
-    let has_others = request.variables.keys().any(|name| !variables.contains_key(name));
-    let undeclared = if has_others { undeclared(operation, &request.variables) } else { Vec::new() };
+    let is_explained = request.caller.is_explained();
+    let undeclared = if is_explained { undeclared(operation, &request.variables) } else { Vec::new() };
     Ok(BoundOperation { document: cached, name, kind, variables, undeclared, key })
 }
 

@@ -144,6 +144,9 @@ async fn the_mistakes_of_a_schema_are_served_until_it_is_right() {
         for site in ["cross-site", "same-site"] {
             assert_eq!(waiting.get(path, &[("sec-fetch-site", site)]).await.status().as_u16(), 403, "{path} {site}");
         }
+        let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        let followed = waiting.get(path, &link).await.status().as_u16();
+        assert_eq!(followed, if path == "/dev/schema" { 403 } else { 503 }, "{path}");
         assert_eq!(waiting.get(path, &[("host", "rebound.example")]).await.status().as_u16(), 421, "{path}");
     }
 

@@ -9,6 +9,7 @@ use super::first_schema::first_schema;
 use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
 use super::signals::Hangups;
+use super::unfit_documents::DocumentCheck;
 use crate::cli::items::callers::{self, SampleCaller};
 use crate::cli::items::coverage;
 use crate::cli::items::samples::Samples;
@@ -115,6 +116,7 @@ impl Dev {
             can_sign_in: authenticator.is_on(),
             current: current.clone(),
             news: Some(news.clone()),
+            check: DocumentCheck::default(),
         };
         reload.check_documents();
         let watching = tokio::spawn(reload.follow(Watching::at_once(loaded.text), Hangups::none()));

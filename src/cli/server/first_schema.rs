@@ -9,8 +9,10 @@ use crate::cli::schema_file::{self, LoadedSchema};
 use crate::schema::ParsedSchema;
 use crate::schema::diagnostics::diagnostic::Diagnostics;
 use crate::serve::console::schema_news::SchemaNews;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+use tokio::task::block_in_place;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// Serves the mistakes of a schema until its file has none. `begin` is called for each text as soon as its tables are
@@ -41,15 +43,25 @@ async fn follow<T>(
         match seen.look(read(path).await) {
             FileChange::None => news.tell_gone(path, seen.gone()),
             FileChange::Gone(_) => {}
-            FileChange::Text(text) => match schema_file::checked(path, text, &begin) {
-                Ok(done) => return done,
-                Err(mistakes) => {
+            FileChange::Text(text) => match checked(path, text, &begin) {
+                Ok(Ok(done)) => return done,
+                Ok(Err(mistakes)) => {
                     tell(&mistakes);
                     news.has_mistakes(&mistakes);
                 }
+                Err(_) => news.is_not_served(path, "the check of the schema failed, which is a fault of Keyfold"),
             },
         }
     }
+}
+
+/// Checks a text while others answer requests. An error is a panic, which the process survives.
+fn checked<T>(
+    path: &Path,
+    text: String,
+    begin: impl Fn(&ParsedSchema<'_>) -> T,
+) -> std::thread::Result<Result<(LoadedSchema, T), Diagnostics>> {
+    block_in_place(|| catch_unwind(AssertUnwindSafe(|| schema_file::checked(path, text, begin))))
 }
 
 fn tell(mistakes: &Diagnostics) {

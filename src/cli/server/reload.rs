@@ -3,7 +3,7 @@
 
 use super::known_text::{FileChange, KnownText, read};
 use super::signals::Hangups;
-use super::unfit_documents::warn_of_unfit;
+use super::unfit_documents::DocumentCheck;
 use crate::cli::{output, schema_file};
 use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
@@ -48,6 +48,8 @@ pub struct Reload {
     pub current: Arc<CurrentGateway>,
     /// Who else hears of it: the pages of `keyfold dev`.
     pub news: Option<Arc<SchemaNews>>,
+    /// Compares the trusted documents with the schema.
+    pub check: DocumentCheck,
 }
 
 /// The store of the tables, and what a reload may do there.
@@ -185,7 +187,8 @@ impl Reload {
 
     /// Warns of the trusted documents that do not fit the schema.
     pub fn check_documents(&self) {
-        warn_of_unfit(self.documents.1.trusted(), self.current.get().model().clone(), self.settings.clone());
+        let model = self.current.get().model().clone();
+        self.check.begin(self.documents.1.trusted(), model, self.settings.clone());
     }
 
     /// Tells the pages what became of a text.

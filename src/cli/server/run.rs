@@ -31,11 +31,17 @@ use anyhow::{Context, Result, bail};
 use futures_util::FutureExt;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
+
+/// How long the server without a schema has for its last answers.
+const HAND_OVER: Duration = Duration::from_secs(1);
 
 /// Where the requests of a server come from.
 enum Entrance {
@@ -210,16 +216,15 @@ impl Server {
         });
         let (right, is_right) = oneshot::channel::<()>();
         let Entrance::Listener(listener) = &self.entrance else { return Some(schema.await) };
-        let serving = listener::serve(listener.clone(), routes, &limits, is_right.map(drop));
-        let waited = async {
-            let schema = tokio::select! {
-                schema = schema => Some(schema),
-                _ = self.first.next() => None,
-            };
-            drop(right);
-            schema
+        let mut serving = pin!(listener::serve(listener.clone(), routes, &limits, is_right.map(drop)).fuse());
+        let schema = tokio::select! {
+            schema = schema => Some(schema),
+            _ = self.first.next() => None,
+            _ = serving.as_mut() => None,
         };
-        let (schema, _) = tokio::join!(waited, serving);
+        drop(right);
+        // Its answers are short. A connection that is still busy then is slow, and has nothing to lose.
+        drop(timeout(HAND_OVER, serving).await);
         schema
     }
 

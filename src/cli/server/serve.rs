@@ -4,6 +4,7 @@ use super::bus::BusSettings;
 use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
 use super::signals::Hangups;
+use super::unfit_documents::DocumentCheck;
 use crate::cli::schema_file::{self, LoadedSchema, SchemaChoice};
 use crate::cli::store_choice::{Remote, explained, reachable};
 use crate::execute::gateway::Gateway;
@@ -147,6 +148,7 @@ impl Serve {
             can_sign_in: authenticator.is_on(),
             current: current.clone(),
             news: None,
+            check: DocumentCheck::default(),
         };
         if lambda.is_none() {
             reload.check_documents();

@@ -18,6 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How a caller of `keyfold dev` signs in.
 const TOKEN: &str = "`keyfold token --sub me` prints a token; send it as `Authorization: Bearer <token>`.";
 
+/// The most places whose rules a message names.
+const MAX_PLACES: usize = 5;
+
 /// What the caller of a request is refused of a plan.
 pub struct Refusals {
     of_guards: Vec<Decision>,
@@ -169,14 +172,22 @@ fn settled(rule: &AuthRule, scope: &Scope<'_>) -> Residual {
     rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope))
 }
 
+/// What has rules, a type or a coordinate, with the rules.
+pub type RuledPlace<'a> = (&'a str, &'a [Arc<AuthRule>]);
+
 /// What a refused caller reads. It reveals nothing of rules or data, but where requests are explained: there it names
-/// what refuses the caller, and by which rules.
-pub fn message(caller: &Caller, code: ErrorCode, by: Option<(&str, &[Arc<AuthRule>])>) -> String {
-    let rules = by.filter(|_| caller.is_explained()).map(|(of, rules)| {
+/// what may refuse the caller, and by which rules.
+pub fn message(caller: &Caller, code: ErrorCode, by: &[RuledPlace<'_>]) -> String {
+    let place = |(of, rules): &RuledPlace<'_>| {
         let rules = rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(", or ");
-        format!(": `{of}` has the rule `{}`", shortened(&rules))
-    });
-    let rules = rules.unwrap_or_default();
+        format!("`{of}` has the rule `{}`", shortened(&rules))
+    };
+    let rules = match by {
+        [_, ..] if caller.is_explained() => {
+            format!(": {}", by.iter().take(MAX_PLACES).map(place).collect::<Vec<_>>().join(", and "))
+        }
+        _ => String::new(),
+    };
     match code {
         ErrorCode::Unauthenticated if caller.is_explained() => format!("Sign in first{rules}. {TOKEN}"),
         ErrorCode::Unauthenticated => "Sign in first.".to_owned(),
@@ -191,13 +202,13 @@ fn code(caller: &Caller) -> ErrorCode {
 
 /// The error of a mutation that its caller is refused.
 pub fn error(caller: &Caller) -> FieldError {
-    FieldError::new(code(caller), message(caller, code(caller), None))
+    FieldError::new(code(caller), message(caller, code(caller), &[]))
 }
 
 /// The error of a write that the rules of an item refuse, which the audit log records.
 pub fn refuse_item(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) -> FieldError {
     record(caller, of, rules);
-    FieldError::new(code(caller), message(caller, code(caller), Some((of, rules))))
+    FieldError::new(code(caller), message(caller, code(caller), &[(of, rules)]))
 }
 
 /// Records a refusal in the audit log: who, what and by which rule, and no data.

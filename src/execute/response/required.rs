@@ -29,7 +29,7 @@ pub fn required_json(
     match (written.is_ok(), code) {
         (true, None) => Ok(String::from_utf8(body.into_data()).unwrap_or_default()),
         (_, Some(code @ (ErrorCode::Forbidden | ErrorCode::Unauthenticated))) => {
-            Err(Failure::new(code, refusals::message(context.caller, code, None)))
+            Err(Failure::new(code, refusals::message(context.caller, code, &[])))
         }
         (_, code) => {
             let message = "What the service needs of the object cannot be read.";

@@ -79,7 +79,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
     }
 }
 
-/// The calls of a wave, which give what services computed.
+/// Calls of a wave, under way. Those of services give what they computed.
 type WaveCalls<'w> = BoxFuture<'w, Vec<ResolvedCall>>;
 
 /// The calls of tables and those of services, as far as the wave has any.

@@ -98,7 +98,7 @@ fn arguments<'s>(api: &'s Schema, coordinate: &str) -> Option<Vec<&'s str>> {
 fn known_arguments(known: &[&str]) -> String {
     match known {
         [] => "It has no arguments.".to_owned(),
-        known => format!("There are {}.", list(known)),
+        known => format!("It takes {}.", list(known)),
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(said("expected value of type ID!, found an enum").as_deref(), Some("Write a text in quotes."));
         assert_eq!(said("type `Team` does not have a field `__schema`"), None);
         let other = said("the argument `name` is not supported by `Query.team`");
-        assert_eq!(other.as_deref(), Some("There are `id`."));
+        assert_eq!(other.as_deref(), Some("It takes `id`."));
     }
 
     #[test]

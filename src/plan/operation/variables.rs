@@ -17,6 +17,10 @@ const MAX_UNDECLARED: usize = 10;
 /// The longest name of a variable that a sentence has, in bytes.
 const MAX_NAME_LENGTH: usize = 100;
 
+/// The longest name that is compared with others, in bytes, and the most others: comparing takes the product.
+const MAX_COMPARED_LENGTH: usize = 64;
+const MAX_COMPARED: usize = 32;
+
 /// Coerces the variables of an operation. A nullable variable without a value or a default stays absent.
 pub fn coerce_variables(
     api: &Schema,
@@ -27,6 +31,9 @@ pub fn coerce_variables(
     let mut values = Map::new();
     let (mut mistakes, mut others) = (Vec::new(), None);
     for definition in &operation.variables {
+        if mistakes.len() == MAX_MISTAKES {
+            break;
+        }
         let name = definition.name.as_str();
         let default = || definition.default_value.as_ref().map(|literal| Cow::Owned(json_of(literal, &Map::new())));
         let coerced = match given.get(name).map(Cow::Borrowed).or_else(default) {
@@ -47,7 +54,6 @@ pub fn coerce_variables(
             }
         }
     }
-    mistakes.truncate(MAX_MISTAKES);
     if mistakes.is_empty() { Ok(values) } else { Err(mistakes) }
 }
 
@@ -58,9 +64,16 @@ pub fn undeclared(operation: &Operation, given: &Map<String, Value>) -> Vec<Stri
     let without: Vec<&str> = without.filter(|name| !given.contains_key(*name)).collect();
     let sentence = |name: &str| {
         let said = format!("The operation declares no variable \"${}\".", shortened(name));
-        near(name, &without).map_or_else(|| said.clone(), |meant| format!("{said} Did you mean \"{meant}\"?"))
+        meant(name, &without).map_or_else(|| said.clone(), |meant| format!("{said} Did you mean \"{meant}\"?"))
     };
     others_than(operation, given).into_iter().map(sentence).collect()
+}
+
+/// The name that was probably meant.
+fn meant<'n>(name: &str, others: &[&'n str]) -> Option<&'n str> {
+    let others = others.iter().copied().filter(|other| other.len() <= MAX_COMPARED_LENGTH);
+    let others: Vec<&str> = others.take(MAX_COMPARED).collect();
+    if name.len() <= MAX_COMPARED_LENGTH { near(name, &others) } else { None }
 }
 
 /// The first names of a request that are not declared.
@@ -73,7 +86,7 @@ fn others_than<'g>(operation: &Operation, given: &'g Map<String, Value>) -> Vec<
 fn missing(definition: &VariableDefinition, others: &[&str]) -> String {
     let name = definition.name.as_str();
     let said = format!("Variable \"${name}\" is missing, and its type {} does not allow null.", definition.ty);
-    match near(name, others) {
+    match meant(name, others) {
         Some(other) => format!("{said} The request has \"{}\".", shortened(other)),
         None => said,
     }

@@ -13,7 +13,7 @@ use super::starting_text::StartingTexts;
 use super::writes::{self, WriteConditions};
 use axum::Router;
 use axum::extract::Request;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -54,16 +54,30 @@ impl Development {
 
 /// The routes of a server that has no schema yet, besides the API: the mistakes at every path, and the documentation.
 pub fn without_schema(news: &Arc<SchemaNews>) -> Router {
-    let routes = Router::new()
-        .route("/dev/schema", get(schema_news::events).with_state(news.clone()))
+    let pages = Router::new()
         .route("/{*path}", get(schema_news::page).with_state(news.clone()))
         .route("/", get(schema_news::page).with_state(news.clone()));
-    let routes = routes.layer(from_fn(for_own_pages));
+    let routes = Router::new().route("/dev/schema", get(schema_news::events).with_state(news.clone()));
+    let routes = routes.layer(from_fn(for_own_pages)).merge(pages.layer(from_fn(for_own_pages_and_links)));
     routes.merge(documentation()).route("/console/{version}/{file}", get(files::file))
 }
 
 fn documentation() -> Router {
     Router::new().route("/docs", get(docs::contents)).route("/docs/{*path}", get(docs::page))
+}
+
+/// The same, but for links of other pages: whoever follows one sees the page, and the other page does not.
+async fn for_own_pages_and_links(request: Request, next: Next) -> Response {
+    match is_link(request.headers()) {
+        true => next.run(request).await,
+        false => for_own_pages(request, next).await,
+    }
+}
+
+/// Whether a browser shows the answer as a page of its own.
+fn is_link(headers: &HeaderMap) -> bool {
+    let is = |name: &str, value: &str| headers.get(name).is_some_and(|found| found == value);
+    is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")
 }
 
 /// Refuses a request if its browser says that a page of another origin makes it (Fetch Metadata Request Headers,

@@ -101,9 +101,11 @@ impl SchemaNews {
     /// The file cannot be read, for this reason; without one, it has the text that it had before.
     pub fn tell_gone(&self, file: &Path, reason: Option<&str>) {
         self.state.send_if_modified(|state| {
-            let is_news = state.gone.is_some() != reason.is_some();
+            let trouble = reason.map(|reason| Arc::new(SchemaTrouble::reason(file, reason)));
+            let sentence = |trouble: &Option<Arc<SchemaTrouble>>| trouble.as_ref().map(|one| one.sentence.clone());
+            let is_news = sentence(&state.gone) != sentence(&trouble);
             if is_news {
-                state.gone = reason.map(|reason| Arc::new(SchemaTrouble::reason(file, reason)));
+                state.gone = trouble;
             }
             is_news
         });

@@ -28,8 +28,10 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The status in the log if the client left before the answer, as in nginx.
 const CLIENT_LEFT: u16 = 499;
 
-/// How the paths begin of what comes by itself and says nothing: probes, and pages of `keyfold dev` that listen.
-const BY_ITSELF: [&str; 2] = ["/health/", "/dev/schema"];
+/// How the paths of probes begin.
+const PROBES: &str = "/health/";
+/// The stream to which the pages of `keyfold dev` listen.
+const NEWS: &str = "/dev/schema";
 
 /// The log line of a request. Dropping it writes it, so that a request whose client left is logged too.
 pub struct RequestLine {
@@ -51,13 +53,15 @@ impl RequestLine {
     /// A request has arrived. Its handlers find its id, its summary and its span among its extensions.
     pub fn begin(telemetry: Arc<Telemetry>, request: &mut Request) -> Self {
         let id = request_id(request.headers());
-        let span = telemetry.begin(request.headers()).filter(|_| !comes_by_itself(request.uri().path()));
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        let is_silent = comes_by_itself(request.uri().path(), route.as_ref());
+        let span = telemetry.begin(request.headers()).filter(|_| !is_silent);
         let summary = RequestSummary::default();
         let line = Self {
             id: id.clone(),
             method: request.method().clone(),
             path: shortened(request.uri().path()),
-            route: request.extensions().get::<MatchedPath>().cloned(),
+            route,
             status: CLIENT_LEFT,
             began: Instant::now(),
             arrived: SystemTime::now(),
@@ -95,8 +99,9 @@ impl RequestLine {
     }
 }
 
-fn comes_by_itself(path: &str) -> bool {
-    BY_ITSELF.iter().any(|beginning| path.starts_with(beginning))
+/// Whether a request comes by itself and says nothing.
+fn comes_by_itself(path: &str, route: Option<&MatchedPath>) -> bool {
+    path.starts_with(PROBES) || route.is_some_and(|route| route.as_str() == NEWS)
 }
 
 /// A body whose log line is written when its last byte is taken, or when the client leaves.
@@ -120,6 +125,7 @@ impl Drop for RequestLine {
         let lasted = self.began.elapsed();
         let ms = milliseconds(lasted);
         let Self { id, method, path, route, status, span, .. } = self;
+        let is_silent = comes_by_itself(path, route.as_ref());
         let route = route.as_ref().map_or("(none)", |route| route.as_str());
         let method = method.as_str();
         let known = ["GET", "POST", "OPTIONS", "HEAD"].contains(&method);
@@ -131,7 +137,7 @@ impl Drop for RequestLine {
             lasted,
         };
         self.telemetry.exchanged(exchange, *span);
-        if comes_by_itself(path) {
+        if is_silent {
             tracing::debug!(method, path, status, ms, request_id = &**id, "request");
             return;
         }

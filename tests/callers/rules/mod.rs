@@ -5,6 +5,7 @@ mod around;
 mod claim_values;
 mod clubs;
 mod computed;
+mod explained;
 mod gates;
 mod key_fields;
 mod law;

@@ -1,5 +1,5 @@
 //! What is valid and hardly meant: `keyfold dev` answers it, and says in its log, or in what it explains, what to
-//! change. A refusal names its rule there. `keyfold serve` says none of this.
+//! change. A refusal names its rule there. `keyfold serve` tells a client no rule and no claim.
 
 use super::tokens::{SECRET, now, token};
 use super::{KANBAN, dev, message};
@@ -52,7 +52,7 @@ async fn a_variable_that_is_not_declared_is_named_with_the_one_that_was_meant() 
     assert_eq!(got["data"], json!({ "cards": { "nodes": [] } }));
     let said = "The operation declares no variable \"$serach\". Did you mean \"search\"?";
     assert_eq!(got["extensions"]["keyfold"]["warnings"], json!([said]), "{got}");
-    let warned = lines(&mut server, "a variable has no meaning");
+    let warned = lines(&mut server, "the operation declares no such variable");
     assert!(warned[0].contains("WARN") && warned[0].contains("serach") && warned[0].contains("search"), "{warned:?}");
 
     let got = answer(&server, json!({ "query": query, "variables": { "search": "x" } }), None).await;
@@ -78,11 +78,12 @@ async fn a_claim_that_a_token_lacks_is_named_once() {
     let lacked = lines(&mut server, "claim=\"auth.tenant\"");
     assert!(lacked.len() == 1 && lacked[0].contains("--claim tenant=VALUE"), "{lacked:?}");
 
-    // What the line says is what the command takes, and then the claim is there.
-    let claims = json!({ "tenant": "1" });
-    let got = answer(&server, json!({ "query": "{ mine { name } }" }), Some(claims)).await;
-    assert_eq!(got["data"], json!({ "mine": null }), "{got}");
-    assert_eq!(lines(&mut server, "claim=\"auth.tenant\"").len(), 1);
+    // A token that has the claim is told nothing of it.
+    let mut server = self::server();
+    answer(&server, json!({ "query": "{ mine { name } }" }), Some(json!({ "tenant": "1" }))).await;
+    answer(&server, json!({ "query": "{ admin(id: 1) { name } }" }), None).await;
+    lines(&mut server, "claim=\"auth.role\"");
+    assert!(!server.process.said_so_far().iter().any(|line| line.contains("auth.tenant")));
 }
 
 #[tokio::test]
@@ -126,13 +127,19 @@ async fn a_trusted_document_that_does_not_fit_is_named_with_its_place() {
     let documents = directory.path().join("documents");
     fs::create_dir(&documents).unwrap();
     fs::write(documents.join("team.graphql"), "query Team {\n  team(id: \"1\") { nam }\n}\n").unwrap();
-    fs::write(documents.join("list.json"), json!({ "a1": "{ cards }", "a2": "{ __typename }" }).to_string()).unwrap();
+    fs::write(
+        documents.join("list.json"),
+        json!({ "a1": "{ cards }", "a2": "{ __typename }", "a3": "{ nothing }" }).to_string(),
+    )
+    .unwrap();
     let mut server = dev(directory, &["--token-secret", "secret", "--documents", "documents"]);
     let said = lines(&mut server, "team.graphql");
     let place = said.iter().find(|line| line.contains("does not fit the schema")).unwrap();
     assert!(place.contains("line=2") && place.contains("Did you mean `name`?"), "{place}");
     let listed = lines(&mut server, "id=\"a1\"");
     assert!(listed[0].contains("list.json") && listed[0].contains("line=1"), "{listed:?}");
+    // The list is read in the order of its ids.
+    lines(&mut server, "id=\"a3\"");
     assert!(!server.process.said_so_far().iter().any(|line| line.contains("id=\"a2\"")));
     // The others run.
     let got = answer(&server, json!({ "documentId": "a2" }), None).await;

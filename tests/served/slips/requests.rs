@@ -27,8 +27,8 @@ async fn a_slip_in_an_operation_says_what_to_write() {
         ("query { team(id: $id) { name } }", "as in `query ($id: ID!)`"),
         ("query($id: Int!) { team(id: $id) { name } }", "Declare it as `$id: ID!`."),
         ("subscription { cards { id } }", "The API has no subscriptions."),
-        ("{ cards(teamId: \"x\", last: 5) { nodes { id } } }", "There are `teamId`, `search`, `first` and `after`."),
-        ("{ team(id: \"x\", slug: \"y\") { name } }", "There are `id`."),
+        ("{ cards(teamId: \"x\", last: 5) { nodes { id } } }", "It takes `teamId`, `search`, `first` and `after`."),
+        ("{ team(id: \"x\", slug: \"y\") { name } }", "It takes `id`."),
         ("{ team(id: \"x\") { name } team(id: \"y\") { name } }", "Name one of them: `other: team(…)`."),
     ] {
         let request = server.client.post(format!("{}/graphql", server.url)).json(&json!({ "query": operation }));

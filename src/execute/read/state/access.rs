@@ -1,10 +1,10 @@
 //! A guard and a row → whether the caller is let in to what stands behind it.
 
 use super::ReadState;
-use crate::execute::auth::refusals::{self, Alternative, Decision};
+use crate::execute::auth::refusals::{self, Alternative, Decision, RuledPlace};
 use crate::execute::error::{ErrorCode, Failure, FieldError};
 use crate::execute::expression::scope::Scope;
-use crate::plan::tree::{Demand, Guard, GuardId, Holder, SpaceId};
+use crate::plan::tree::{Guard, GuardId, Holder, SpaceId};
 use serde_json::Map;
 use std::sync::Arc;
 
@@ -55,15 +55,30 @@ impl ReadState<'_> {
             }
             next = self.plan.guards[id].within;
         }
-        let by = self.refusing(guard).map(|demand| (demand.of.as_str(), demand.rules.as_slice()));
-        vec![FieldError::new(code, refusals::message(&self.caller, code, by))]
+        let demands = if self.caller.is_explained() { self.demands(guard) } else { Vec::new() };
+        vec![FieldError::new(code, refusals::message(&self.caller, code, &demands))]
     }
 
-    /// The demand that refuses the caller, or may do so: of the outermost guard that does not let everybody in.
-    fn refusing(&self, guard: Option<GuardId>) -> Option<&Demand> {
-        let within = std::iter::successors(guard, |id| self.plan.guards[*id].within);
-        let refusing = within.filter(|id| !matches!(self.refusals.decision(*id), Decision::LetIn)).last()?;
-        self.plan.guards[refusing].demands.first()
+    /// What the rules demand of the caller on the way to what stands behind a guard, up to what refuses the caller
+    /// whatever the rows; outermost first.
+    fn demands(&self, guard: Option<GuardId>) -> Vec<RuledPlace<'_>> {
+        let mut guards: Vec<GuardId> = std::iter::successors(guard, |id| self.plan.guards[*id].within).collect();
+        let mut demands = Vec::new();
+        while let Some(id) = guards.pop() {
+            let decision = self.refusals.decision(id);
+            let is_open = |position: usize| match decision {
+                Decision::LetIn => false,
+                Decision::Refused(_) => true,
+                Decision::Open(open) => open.iter().any(|(known, _)| *known == position),
+            };
+            let of_guard = self.plan.guards[id].demands.iter().enumerate();
+            let open = of_guard.filter(|(position, _)| is_open(*position)).map(|(_, demand)| demand);
+            demands.extend(open.map(|demand| (demand.of.as_str(), demand.rules.as_slice())));
+            if matches!(decision, Decision::Refused(_)) {
+                break;
+            }
+        }
+        demands
     }
 
     /// Whether a row of the guard's space meets all demands. The audit log names the one that it does not meet.
