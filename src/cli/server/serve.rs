@@ -1,10 +1,10 @@
 //! `keyfold serve`: a schema in, its API on existing tables out.
 
 use super::bus::BusSettings;
-use super::reload::{Reload, StoreOfTables, Watching};
+use super::follow::reload::{Reload, StoreOfTables, Watching};
+use super::follow::unfit_documents::DocumentCheck;
 use super::run::Server;
 use super::signals::Hangups;
-use super::unfit_documents::DocumentCheck;
 use crate::cli::schema_file::{self, LoadedSchema, SchemaChoice};
 use crate::cli::store_choice::{Remote, explained, reachable};
 use crate::execute::gateway::Gateway;
@@ -150,9 +150,7 @@ impl Serve {
             news: None,
             check: DocumentCheck::default(),
         };
-        if lambda.is_none() {
-            reload.check_documents();
-        }
+        lambda.is_none().then(|| reload.check_documents());
         // The files of a Lambda function never change.
         let watching = if self.reload && lambda.is_none() { Watching::settled(text) } else { Watching::Off };
         Ok(Ready { server, current, authenticator, shared, reload, watching })

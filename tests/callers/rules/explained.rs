@@ -23,8 +23,8 @@ type Mutation { hire(id: ID!, name: String, salary: Int): Employee @put }
 async fn a_refusal_names_each_rule_that_may_refuse() {
     let fill = r#"mutation { hire(id: "ann", name: "Ann", salary: 3) { id } }"#;
     let library = Library::of(SCHEMA, json!({ "sub": "root", "root": true }), fill).await;
-    let employee = "`Employee` has the rule `id = auth.sub or auth.root = true`";
-    let salary = "`Employee.salary` has the rule `auth.role = 'hr' or auth.root = true`";
+    let employee = "`Employee` has the rule `if id = :auth.sub OR :auth.root = true`";
+    let salary = "`Employee.salary` has the rule `if :auth.role = 'hr' OR :auth.root = true`";
     let sign_in = "Sign in first: `Query.listed` has the rule `signed in`. `keyfold token --sub me` prints a token; send \
                    it as `Authorization: Bearer <token>`.";
     let rows = [

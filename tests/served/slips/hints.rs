@@ -78,7 +78,7 @@ async fn a_claim_that_a_token_lacks_is_named_once() {
     let lacked = lines(&mut server, "claim=\"auth.tenant\"");
     assert!(lacked.len() == 1 && lacked[0].contains("--claim tenant=VALUE"), "{lacked:?}");
 
-    // A token that has the claim is told nothing of it.
+    // The log says nothing of a claim that a token has.
     let mut server = self::server();
     answer(&server, json!({ "query": "{ mine { name } }" }), Some(json!({ "tenant": "1" }))).await;
     answer(&server, json!({ "query": "{ admin(id: 1) { name } }" }), None).await;

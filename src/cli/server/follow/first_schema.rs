@@ -3,9 +3,9 @@
 
 use super::known_text::{FileChange, KnownText, read};
 use super::reload::OFTEN;
-use super::run::Server;
 use crate::cli::output;
 use crate::cli::schema_file::{self, LoadedSchema};
+use crate::cli::server::run::Server;
 use crate::schema::ParsedSchema;
 use crate::schema::diagnostics::diagnostic::Diagnostics;
 use crate::serve::console::schema_news::SchemaNews;

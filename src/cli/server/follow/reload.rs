@@ -2,8 +2,8 @@
 //! mistakes, or does not match the tables, is reported and not served.
 
 use super::known_text::{FileChange, KnownText, read};
-use super::signals::Hangups;
 use super::unfit_documents::DocumentCheck;
+use crate::cli::server::signals::Hangups;
 use crate::cli::{output, schema_file};
 use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
