@@ -39,10 +39,23 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
         }
         let mut body = server.ask(text, variables).await.body;
         body.as_object_mut().unwrap().remove("extensions");
+        without_rules(&mut body, &expected);
         assert_eq!(without_cursors(body), without_cursors(expected), "{}", file.display());
         seen += 1;
     }
     assert!(seen > 29, "only {seen} goldens were found");
+}
+
+/// `keyfold dev` says in a refusal which rules may refuse. The rest of the message is that of the golden.
+fn without_rules(body: &mut Value, golden: &Value) {
+    let own = body["errors"].as_array_mut().into_iter().flatten();
+    for (own, golden) in own.zip(golden["errors"].as_array().into_iter().flatten()) {
+        let is_refusal = ["FORBIDDEN", "UNAUTHENTICATED"].iter().any(|code| own["extensions"]["code"] == *code);
+        let sentence = golden["message"].as_str().unwrap().trim_end_matches('.');
+        if is_refusal && own["message"].as_str().unwrap().starts_with(sentence) {
+            own["message"] = golden["message"].clone();
+        }
+    }
 }
 
 /// Cursors are encrypted with the server's own key.

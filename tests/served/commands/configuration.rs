@@ -133,7 +133,7 @@ fn a_mistake_names_the_file_the_line_and_the_key() {
         ("max-dept = 3", "keyfold.toml, line 1: `max-dept` is no setting; did you mean `max-depth`?"),
         ("memory = true", "keyfold.toml, line 1: `memory` is no setting; there are "),
         ("[serve]\ndata = \"a\"", "keyfold.toml, line 2: `data` is no setting of `keyfold serve`"),
-        ("[server]\na = 1", "keyfold.toml, line 1: `server` is no setting"),
+        ("[server]\na = 1", "keyfold.toml, line 1: `[server]` is no command; did you mean `[serve]`?"),
         ("max-depth = \"deep\"", "keyfold.toml, line 1: `max-depth`: "),
         (
             "# a\n\nrequest-timeout = \"never\"",
