@@ -25,13 +25,15 @@ async fn a_refusal_names_each_rule_that_may_refuse() {
     let library = Library::of(SCHEMA, json!({ "sub": "root", "root": true }), fill).await;
     let employee = "`Employee` has the rule `if id = :auth.sub OR :auth.root = true`";
     let salary = "`Employee.salary` has the rule `if :auth.role = 'hr' OR :auth.root = true`";
-    let sign_in = "Sign in first: `Query.listed` has the rule `signed in`. `keyfold token --sub me` prints a token; send \
-                   it as `Authorization: Bearer <token>`.";
+    let sign_in = format!(
+        "Sign in first: `Query.listed` has the rule `signed in`, and {employee}. `keyfold token --sub me` prints a token; \
+         send it as `Authorization: Bearer <token>`."
+    );
     let rows = [
         // The outer rule lets the caller in, and only the row tells that. The field's refuses whatever the row is.
         (json!({ "sub": "ann" }), r#"{ employee(id: "ann") { name salary } }"#, format!("{employee}, and {salary}.")),
         (json!({ "sub": "ben" }), r#"{ employee(id: "ann") { name } }"#, format!("{employee}.")),
-        (Value::Null, r#"{ listed(id: "ann") { name } }"#, sign_in.to_owned()),
+        (Value::Null, r#"{ listed(id: "ann") { name } }"#, sign_in),
     ];
     for (claims, query, said) in rows {
         let explained = caller(claims.clone()).explained(Arc::default());

@@ -155,6 +155,9 @@ pub fn shared_queries<'g>(
         let sort = read.action.key().and_then(|key| key.sort_attribute.as_ref()).map(|key| key.name.as_str());
         shared.extend(share_collection(collection, (&call, sort), offers, &mut taken));
     }
+    if shared.is_empty() {
+        return shared;
+    }
     let left: Vec<(usize, &Get)> = gets.filter(|(get, _)| !taken.contains(&SharedPart::Get(*get))).collect();
     // If the wave makes a batch of Gets anyway, another key in it costs no call and delays nothing.
     if !left.is_empty() && has_rest(&mut shared, left) {
