@@ -10,7 +10,7 @@
 //! | 2 | a call more | one Query may fail to reach the second of two ranges, and something waits for it |
 //! | 1 | a call more | what is below an object is read before that turns out to be missing |
 //! | 1 | a call more | a list is read after a page of its range |
-//! | 2 | half a unit or a unit more | the same, where a batch of Gets is made anyway |
+//! | 2 | half a unit or a unit more | an earlier list has the item, and a batch of Gets is made anyway |
 
 use super::world::block_on;
 use crate::naive::binding::Rules;
