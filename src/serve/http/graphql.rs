@@ -21,7 +21,6 @@ use crate::serve::client::ClientAddress;
 use crate::serve::documents::parameters::RequestParameters;
 use crate::serve::endpoint::Endpoint;
 use crate::serve::quota::Share;
-use crate::serve::sign_in::credentials::Credentials;
 use crate::serve::sign_in::origin::RequestOrigin;
 use crate::serve::telemetry::tracer::RequestSpan;
 use axum::Extension;
@@ -75,7 +74,7 @@ pub async fn handle(
     };
     let media = form.media;
     let origin = RequestOrigin::new(client, &request.extensions);
-    let identity = match endpoint.authenticator.identify(Credentials::from_headers(&request.headers), &origin).await {
+    let identity = match endpoint.authenticator.identify(endpoint.authenticator.credentials(&request), &origin).await {
         Ok(identity) => identity,
         Err(refused) => return refuse(media, &refused.into()),
     };

@@ -11,9 +11,13 @@ use super::token::claims::{self, times_in_milliseconds};
 use super::token::unchecked::UncheckedToken;
 use super::watched_file::WatchedFile;
 use crate::execute::caller::{Caller, HintLog};
+use axum::http::request::Parts;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
+
+/// The names that parameters with a token have elsewhere.
+const TOKENS: [&str; 5] = ["token", "access_token", "id_token", "jwt", "authorization"];
 
 /// Checks who calls. Copies share the keys.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +67,21 @@ impl Authenticator {
     /// Whether callers can sign in.
     pub fn is_on(&self) -> bool {
         self.known.is_some()
+    }
+
+    /// What a request shows. A token in its address is not read: logs and histories keep addresses. Who develops a
+    /// client is told so.
+    pub fn credentials<'r>(&self, request: &'r Parts) -> Result<Credentials<'r>, SignInFault> {
+        let query = request.uri.query().unwrap_or_default();
+        let names = || query.split('&').filter_map(|pair| pair.split('=').next());
+        if let Some(hints) = &self.hints
+            && let Some(name) = names().find(|name| TOKENS.iter().any(|token| token.eq_ignore_ascii_case(name)))
+            && hints.is_new("token in an address")
+        {
+            let help = "send it as `Authorization: Bearer <token>`";
+            tracing::warn!(parameter = name, help, "a token in the address of a request is not read");
+        }
+        Credentials::from_headers(&request.headers)
     }
 
     /// The caller who shows these credentials. Who shows nothing is anonymous; who shows something wrong is not let in,

@@ -87,6 +87,24 @@ async fn a_claim_that_a_token_lacks_is_named_once() {
 }
 
 #[tokio::test]
+async fn a_token_in_the_address_is_named_and_not_shown() {
+    let mut server = server();
+    let token = token(&json!({}), "HS256", SECRET);
+    for _ in 0..2 {
+        let request = server.client.post(format!("{}/graphql?access_token={token}", server.url));
+        let got: Value =
+            request.json(&json!({ "query": "{ me { name } }" })).send().await.unwrap().json().await.unwrap();
+        assert_eq!(got["data"], json!({ "me": null }), "{got}");
+    }
+    let said = lines(&mut server, "a token in the address of a request is not read");
+    assert!(
+        said.len() == 1 && said[0].contains("parameter=\"access_token\"") && said[0].contains("Bearer"),
+        "{said:?}"
+    );
+    assert!(!server.process.said_so_far().iter().any(|line| line.contains(&token)));
+}
+
+#[tokio::test]
 async fn a_refusal_names_the_rule_and_how_to_get_a_token() {
     let server = server();
     let got = answer(&server, json!({ "query": "{ secret(id: 1) { name } }" }), None).await;
