@@ -23,7 +23,7 @@ pub struct Caller {
     hints: Option<Arc<HintLog>>,
 }
 
-/// What a log has said once to who develops a client. A subject is named once for the process.
+/// The subjects that the log has named for the developer of a client. Each is named once while the process runs.
 #[derive(Debug, Default)]
 pub struct HintLog(Mutex<BTreeSet<String>>);
 

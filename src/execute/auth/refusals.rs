@@ -172,7 +172,7 @@ fn settled(rule: &AuthRule, scope: &Scope<'_>) -> Residual {
     rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope))
 }
 
-/// What has rules, a type or a coordinate, with the rules.
+/// A type or a field, by its coordinate, with its rules.
 pub type RuledPlace<'a> = (&'a str, &'a [Arc<AuthRule>]);
 
 /// What a refused caller reads. It reveals nothing of rules or data, but where requests are explained: there it names

@@ -66,7 +66,8 @@ fn documentation() -> Router {
     Router::new().route("/docs", get(docs::contents)).route("/docs/{*path}", get(docs::page))
 }
 
-/// The same, but for links of other pages: whoever follows one sees the page, and the other page does not.
+/// Refuses what `for_own_pages` refuses, but for a link of another page: who follows it sees the page, and the other
+/// page does not.
 async fn for_own_pages_and_links(request: Request, next: Next) -> Response {
     match is_link(request.headers()) {
         true => next.run(request).await,
