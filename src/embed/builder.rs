@@ -3,6 +3,7 @@
 use super::gateway::EmbeddedGateway;
 use super::services::OwnServices;
 use crate::execute::gateway::Gateway;
+use crate::execute::page::cursor::random_secret;
 use crate::execute::request::Settings;
 use crate::execute::service::call::{ServiceRequest, ServiceResult};
 use crate::schema;
@@ -21,7 +22,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::time::Instant;
-use uuid::Uuid;
 
 /// How long the items of a program may take to be loaded.
 const LOAD_LIMIT: Duration = Duration::from_secs(60);
@@ -178,7 +178,7 @@ impl GatewayBuilder {
         let authenticator = sign_in.authenticator(None)?;
         let mut settings = settings.unwrap_or_default();
         if settings.cursor_key.is_empty() {
-            settings.cursor_key = random_key();
+            settings.cursor_key = random_secret();
         }
         if let Some(name) = services.names().find(|name| model.services.iter().all(|service| service.name != **name)) {
             return Err(BuildError::NoService(name.clone()));
@@ -249,9 +249,4 @@ async fn embedded(
         store.load(table, read, Instant::now() + LOAD_LIMIT).await?;
     }
     Ok(store.into())
-}
-
-/// A key of this process: version 4 UUIDs come from the system's source of randomness.
-fn random_key() -> Vec<u8> {
-    [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat()
 }

@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most subjects of which a log keeps that it has named them.
 const MAX_SUBJECTS: usize = 1_000;
+/// How a client shows its token.
+pub const SEND_TOKEN: &str = "send it as `Authorization: Bearer <token>`";
 
 /// The caller of a request. Copies share the claims, and the id of the request for the log.
 #[derive(Clone, Default)]
@@ -106,7 +108,7 @@ impl Caller {
         let (claim, request_id) = (path.to_string(), self.request_id());
         let (who, command) = (if self.is_signed_in() { "signed in" } else { "anonymous" }, command(path));
         if hints.is_new(&format!("{who} {claim}")) {
-            let help = format!("`{command}` prints a token with it; send it as `Authorization: Bearer <token>`");
+            let help = format!("`{command}` prints a token with it; {SEND_TOKEN}");
             tracing::info!(claim, who, help, request_id, "the schema reads a claim that the caller lacks");
         }
     }

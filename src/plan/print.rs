@@ -94,6 +94,9 @@ impl Plan {
                 if let Some(reads) = numbers(&read.known.from) {
                     let _ = writeln!(text, "     known where {reads} brought it");
                 }
+                if let Some(reads) = numbers(&read.let_come_by(&self.reads)) {
+                    let _ = writeln!(text, "     early where {reads} is known or early");
+                }
                 if let Some(age) = read.max_age {
                     let _ = writeln!(text, "     cache maxAge {age}");
                 }
@@ -176,7 +179,8 @@ impl Plan {
             if let (Some(age), Value::Object(step)) = (read.max_age, &mut step) {
                 step.insert("maxAge".into(), json!(age));
             }
-            for (name, from) in [("knownFrom", &read.known.from), ("rulesKnownFrom", &read.known.rules_from)] {
+            let (KnownFrom { from, rules_from, .. }, early) = (&read.known, &read.let_come_by(&self.reads));
+            for (name, from) in [("knownFrom", from), ("rulesKnownFrom", rules_from), ("earlyAfter", early)] {
                 if let (false, Value::Object(step)) = (from.is_empty(), &mut step) {
                     step.insert(name.into(), json!(from));
                 }

@@ -1,7 +1,7 @@
 //! How long a call may last, and the tally of what it took. Must not know what a call is.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 
 /// What a call of a store gets beside its arguments.
@@ -27,7 +27,7 @@ pub struct CallTally {
     attempts: AtomicU32,
     throttles: AtomicU32,
     /// `None` if it is not kept.
-    request_id: Option<Mutex<Option<String>>>,
+    request_id: Option<Mutex<Option<Arc<str>>>>,
 }
 
 impl CallTally {
@@ -57,7 +57,7 @@ impl CallTally {
         if let Some(kept) = &self.request_id
             && let Some(id) = id()
         {
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_owned());
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.into());
         }
     }
 
@@ -77,7 +77,7 @@ impl CallTally {
     }
 
     /// The id that the server gave to the last answer.
-    pub fn into_request_id(self) -> Option<String> {
+    pub fn into_request_id(self) -> Option<Arc<str>> {
         self.request_id?.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

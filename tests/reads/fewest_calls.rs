@@ -31,8 +31,12 @@ type Shelf @item(
   city: String
   width: Int
   depth: Int
+  nextRow: ID
+  next: Shelf @find(where: { shopId: "{shopId}", row: "{nextRow}", number: "{number}" })
   again: Shelf @find(where: { shopId: "{shopId}", row: "{row}", number: "{number}" })
   beside: [Shelf!]! @find(where: { shopId: "{shopId}", row: "{row}", number: null })
+  page(first: Int, last: Int): ShelfConnection!
+    @find(item: Shelf, where: { shopId: "{shopId}", row: "{row}", number: null })
   shop: Shop @find(where: { shopId: "{shopId}" })
   inCity: [Shelf!]! @find(index: "byCity", where: { row: null, number: null })
   inCityDown: [Shelf!]! @find(index: "byCity", order: DESC, where: { row: null, number: null })
@@ -60,16 +64,17 @@ type Query {
 }
 "##;
 
-/// The data of an operation, and its calls in the order of their names.
-async fn read(operation: &str) -> (Value, Vec<String>) {
+/// The data of an operation, and its calls in the order of their round trips and names.
+async fn read(operation: &str) -> (Value, Vec<(u64, String)>) {
     let (model, _) =
         load("schema.graphql", SCHEMA, &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false)));
     let (store, model) = (TableStore::in_memory().unwrap(), Arc::new(model));
     store.create_missing(&model.tables).await.unwrap();
     let s = |text: &str| json!({ "S": text });
     let shelf = |row: &str, number: &str| {
+        let next = if row == "a" { "b" } else { "c" };
         json!({ "PK": s("SHOP#1"), "SK": s(&format!("SHELF#{row}#{number}")), "kind": s("shelf"),
-                "city": s("CITY#x"), "width": { "N": "3" }, "depth": { "N": "4" } })
+                "city": s("CITY#x"), "width": { "N": "3" }, "depth": { "N": "4" }, "nextRow": s(next) })
     };
     let items = [
         ("data", json!({ "PK": s("SHOP#1"), "SK": s("SHOP"), "kind": s("shop"), "name": s("Corner") })),
@@ -87,7 +92,8 @@ async fn read(operation: &str) -> (Value, Vec<String>) {
     let response = support::run(&gateway, &support::request(operation, Value::Null), true).await;
     assert_eq!(response["errors"], Value::Null, "{response}");
     let calls = response["extensions"]["keyfold"]["calls"].as_array().unwrap().iter();
-    let mut calls: Vec<String> = calls.map(|call| call["operation"].as_str().unwrap().to_owned()).collect();
+    let call = |call: &Value| (call["wave"].as_u64().unwrap(), call["operation"].as_str().unwrap().to_owned());
+    let mut calls: Vec<(u64, String)> = calls.map(call).collect();
     calls.sort();
     (response["data"].clone(), calls)
 }
@@ -95,6 +101,8 @@ async fn read(operation: &str) -> (Value, Vec<String>) {
 /// Holds an operation to its data and to its calls.
 async fn takes(operation: &str, data: Value, expected: &[&str]) {
     let (found, calls) = read(operation).await;
+    let mut calls: Vec<String> = calls.into_iter().map(|(_, call)| call).collect();
+    calls.sort();
     assert_eq!((found, calls), (data, expected.iter().map(|call| (*call).to_owned()).collect()), "{operation}");
 }
 
@@ -209,4 +217,40 @@ async fn a_get_of_what_a_shared_query_reads_for_another_one_is_read_with_it() {
         &["Query", "Query"],
     )
     .await;
+}
+
+#[tokio::test]
+async fn what_waits_for_a_known_item_does_not_wait_for_the_calls_beside_it() {
+    let list = json!([{ "number": "1" }, { "number": "2" }, { "number": "1" }]);
+    for (beside, calls) in [
+        ("inCity { number }", vec![(1, "BatchGetItem"), (2, "GetItem"), (2, "Query")]),
+        ("width", vec![(1, "BatchGetItem"), (2, "GetItem")]),
+    ] {
+        let one = r#"shelf(shopId: 1, row: "b", number: 1)"#;
+        let (data, made) = read(&format!(
+            r#"{{ one: {one} {{ width }} shelf(shopId: 1, row: "a", number: 1) {{ next {{ next {{ row }} }} {beside} }} }}"#
+        ))
+        .await;
+        let beside = if calls.len() > 2 { ("inCity", list.clone()) } else { ("width", json!(3)) };
+        assert_eq!(data["shelf"], json!({ "next": { "next": null }, beside.0: beside.1 }));
+        let made: Vec<(u64, &str)> = made.iter().map(|(wave, call)| (*wave, call.as_str())).collect();
+        assert_eq!(made, calls, "{beside:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_a_part_of_a_longer_one() {
+    let page = |arguments: &str, of: &str| format!("page({arguments}) {{ nodes {{ {of} }} }}");
+    for (arguments, number, calls) in [
+        ("first: 1", "1", &["GetItem", "Query"][..]),
+        ("first: 2", "1", &["GetItem", "Query"]),
+        ("last: 1", "2", &["GetItem", "Query", "Query"]),
+        ("first: 3", "1", &["GetItem", "Query", "Query"]),
+    ] {
+        let pages = page("first: 2", &page(arguments, "number"));
+        let (data, made) = read(&format!(r#"{{ shelf(shopId: 1, row: "a", number: 1) {{ {pages} }} }}"#)).await;
+        assert_eq!(data["shelf"]["page"]["nodes"][1]["page"]["nodes"][0]["number"], number, "{arguments}");
+        let made: Vec<&str> = made.iter().map(|(_, call)| call.as_str()).collect();
+        assert_eq!(made, calls, "{arguments}");
+    }
 }

@@ -87,7 +87,7 @@ async fn one_batch_spans_tables_and_tasks() {
 
     let calls = loaders.calls();
     assert_eq!(
-        (calls[0].operation, calls[0].table.as_str(), calls[0].keys, calls[0].items, calls[0].wave),
+        (calls[0].operation, &*calls[0].table, calls[0].keys, calls[0].items, calls[0].wave),
         ("BatchGetItem", "things,users", 4, 3, 1)
     );
     assert!(calls[0].capacity > 0.0 && calls[0].ms > 0.0);
@@ -210,7 +210,7 @@ async fn a_query_sends_all_that_it_was_given() {
     assert_eq!(recorder.take(), [("Query".to_owned(), expected)]);
     let call = loaders.calls().remove(0);
     assert_eq!(
-        (call.operation, call.table.as_str(), call.index.as_deref(), call.keys, call.wave),
+        (call.operation, &*call.table, call.index.as_deref(), call.keys, call.wave),
         ("Query", "things", Some("ByScore"), 1, 1)
     );
 }

@@ -261,7 +261,7 @@ async fn writes_are_among_the_calls_of_the_request() {
         ("BatchWriteItem", 2, 0, true),
     ];
     assert_eq!(made, expected);
-    assert!(calls.iter().all(|call| call.capacity > 0.0 && call.wave == 1 && call.table == "things"), "{calls:?}");
+    assert!(calls.iter().all(|call| call.capacity > 0.0 && call.wave == 1 && *call.table == *"things"), "{calls:?}");
     assert!(calls[4].capacity >= 4.0, "a transaction writes twice: {calls:?}");
     assert!(serde_json::to_value(&calls[1]).unwrap().get("write").is_none());
 }

@@ -8,6 +8,7 @@ use super::signals::Hangups;
 use crate::cli::schema_file::{self, LoadedSchema, SchemaChoice};
 use crate::cli::store_choice::{Remote, explained, reachable};
 use crate::execute::gateway::Gateway;
+use crate::execute::page::cursor::random_secret;
 use crate::execute::watch::hub::Hub;
 use crate::schema::table::Table;
 use crate::serve::backend::current_gateway::CurrentGateway;
@@ -26,7 +27,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
-use uuid::Uuid;
 
 /// How long the comparison of the tables with the schema may take.
 const DESCRIBE_BOUND: Duration = Duration::from_secs(30);
@@ -112,7 +112,7 @@ impl Serve {
             let help = format!("`keyfold tables{option}` prints the requests that create them.");
             bail!("the tables do not match {}\n  {}\n{help}", self.choice.schema.display(), differences.join("\n  "));
         }
-        let cursor_key = self.settings.cursor_key.clone().map_or_else(random_key, String::into_bytes);
+        let cursor_key = self.settings.cursor_key.clone().map_or_else(key_of_process, String::into_bytes);
         let tables: Vec<_> = model.tables.iter().map(|table| table.name.as_str()).collect();
         let (schema, tables) = (self.choice.schema.display(), tables.join(","));
         let server = match lambda {
@@ -178,11 +178,9 @@ async fn differences(store: &TableStore, (tables, watched): (&[Table], &BTreeSet
         .map_err(|error| explained(error, "cannot describe the tables"))
 }
 
-/// A key of this process. Version 4 UUIDs come from the system's source of randomness; two of them have 244 random
-/// bits.
-fn random_key() -> Vec<u8> {
+fn key_of_process() -> Vec<u8> {
     tracing::warn!("no --cursor-key is set: cursors are valid in this process only");
-    [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat()
+    random_secret()
 }
 
 /// Reads a percentage as a share of 1.

@@ -3,7 +3,7 @@
 
 use super::log_text::shortened;
 use crate::execute::arguments::FieldArguments;
-use crate::execute::caller::Caller;
+use crate::execute::caller::{Caller, SEND_TOKEN};
 use crate::execute::constraint::inputs::broken_inputs;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a caller of `keyfold dev` signs in.
-const TOKEN: &str = "`keyfold token --sub me` prints a token; send it as `Authorization: Bearer <token>`.";
+const TOKEN: &str = "`keyfold token --sub me` prints a token";
 
 /// The most places whose rules a message names.
 const MAX_PLACES: usize = 5;
@@ -189,7 +189,7 @@ pub fn message(caller: &Caller, code: ErrorCode, by: &[RuledPlace<'_>]) -> Strin
         _ => String::new(),
     };
     match code {
-        ErrorCode::Unauthenticated if caller.is_explained() => format!("Sign in first{rules}. {TOKEN}"),
+        ErrorCode::Unauthenticated if caller.is_explained() => format!("Sign in first{rules}. {TOKEN}; {SEND_TOKEN}."),
         ErrorCode::Unauthenticated => "Sign in first.".to_owned(),
         _ => format!("You are not allowed to do this{rules}."),
     }

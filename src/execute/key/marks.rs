@@ -18,6 +18,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// Whether an item has a key of the type.
+#[inline]
 pub fn has_key(key: &PrimaryKey, item: &Item) -> bool {
     let fits = |(name, templates): &(String, Vec<Template>)| {
         item.get(name).is_some_and(|value| templates.iter().any(|template| is_of(template, value)))
@@ -42,6 +43,7 @@ fn repeats_agree(key: &PrimaryKey, item: &Item) -> bool {
 }
 
 /// Whether constant attributes have these values, as far as they were asked for and are there.
+#[inline]
 pub fn have_constants(constants: &[(String, ConstantValue)], item: &Item) -> bool {
     constants.iter().all(|(name, value)| item.get(name).is_none_or(|attribute| is_constant(value, attribute)))
 }
@@ -57,6 +59,7 @@ pub fn is_constant(constant: &ConstantValue, attribute: &Attribute) -> bool {
 }
 
 /// Whether an item is of a more specific type: it has the keys of one, and no constant says otherwise.
+#[inline]
 pub fn is_of_narrower(narrower: &[Arc<NarrowerType>], item: &Item) -> bool {
     narrower.iter().any(|narrower| have_constants(&narrower.constants, item) && has_key(&narrower.key, item))
 }
@@ -75,6 +78,7 @@ pub fn misspelt(key: &PrimaryKey, item: &Item) -> Option<Misspelling> {
 }
 
 /// Whether a key attribute's value is a key of the template.
+#[inline]
 pub fn is_of(template: &Template, value: &Attribute) -> bool {
     match (value, template.parts.as_slice()) {
         (Attribute::S(text), parts) => match (free_end(template), parts) {

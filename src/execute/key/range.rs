@@ -30,6 +30,7 @@ pub struct KeyRange {
 
 impl KeyRange {
     /// Whether a sort key that meets the condition is an exclusive bound.
+    #[inline]
     pub fn excludes(&self, sort: &Attribute) -> bool {
         !self.excluded.is_empty()
             && KeyValue::new(sort)

@@ -21,6 +21,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hkdf::Hkdf;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
+use uuid::Uuid;
 
 /// The purpose of the derived key. A new format of cursors takes a new name, so that cursors of the old format are
 /// refused.
@@ -47,6 +48,12 @@ impl CursorKey {
         let _ = Hkdf::<Sha256>::new(None, secret).expand(PURPOSE, &mut key);
         Self(Arc::new(Aes256GcmSiv::new(&key.into())))
     }
+}
+
+/// A secret for the cursors of this process. Version 4 UUIDs come from the system's source of randomness; two of them
+/// have 244 random bits.
+pub fn random_secret() -> Vec<u8> {
+    [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat()
 }
 
 /// The position of an item in a list.

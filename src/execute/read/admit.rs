@@ -116,11 +116,13 @@ impl ItemGate {
     }
 
     /// Whether the item has not expired and no rule hides it from the caller.
+    #[inline]
     fn shows(&self, item: &Arc<Item>) -> bool {
         self.is_there(item) && self.rules.as_ref().is_none_or(|rules| rules.show(&self.positions(item), item))
     }
 
     /// Whether an item has not expired, by the time of a type that it may have.
+    #[inline]
     fn is_there(&self, item: &Item) -> bool {
         let Some(Expiry { passed, left: seconds }) = self.expiry.as_deref() else { return true };
         let time = |position: &usize| {
@@ -167,6 +169,7 @@ impl VisibleItem {
     }
 
     /// An item of a queried range; `None` if it is of another type, has expired, or a rule hides it.
+    #[inline]
     pub fn in_range(gate: &ItemGate, item: &Arc<Item>) -> Option<Self> {
         if !gate.types.recognises(item) {
             tell_left_out(&gate.types, item);
@@ -193,6 +196,7 @@ impl Deref for VisibleItem {
 impl TypeDiscriminator {
     /// Whether an item of a range is of the type, or of one of the types. If an index lacks their constants, it may be:
     /// the Get that follows decides.
+    #[inline]
     pub fn recognises(&self, item: &Item) -> bool {
         match self.types.as_slice() {
             [_, _, ..] if self.sees_constants => self.type_of(item).is_some(),
@@ -233,6 +237,7 @@ impl TypeDiscriminator {
 impl TypeMarks {
     /// Whether the keys, and the constants that are known, are those of the type. A more specific type is known only if
     /// all constants are.
+    #[inline]
     fn fit(&self, item: &Item, sees_constants: bool) -> bool {
         has_key(&self.key, item)
             && have_constants(&self.constants, item)

@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// A distinct query of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueryId(usize);
 
 /// What the queries of a request found.
@@ -18,14 +18,14 @@ pub struct QueryId(usize);
 pub struct QueryCache {
     /// The queries by their identities.
     ids: HashMap<Vec<u8>, QueryId, RandomState>,
-    /// The ranges that queries give the items of from the beginning. Only of those that may have twins.
-    of_range: HashMap<Vec<u8>, Vec<WholeRange>, RandomState>,
+    /// The ranges that queries read from their beginnings. Only of those that may have twins.
+    of_range: HashMap<Vec<u8>, Vec<NotedRange>, RandomState>,
     /// What each query found; `None` if it was not made.
     results: Vec<Option<Result<QueryResult, Arc<Failure>>>>,
 }
 
-/// A range of which a query finds all items, if it reads to its end.
-struct WholeRange {
+/// A range that a query reads from its beginning.
+struct NotedRange {
     id: QueryId,
     /// The position of the range among those of the query.
     position: usize,
@@ -33,7 +33,7 @@ struct WholeRange {
     projection: AttributeNames,
 }
 
-impl WholeRange {
+impl NotedRange {
     /// Whether its items have all attributes that a query asks for.
     fn has_all(&self, query: &RangeQuery) -> bool {
         let mut wanted = query.projection.iter().flat_map(|names| names.iter());
@@ -42,8 +42,8 @@ impl WholeRange {
 }
 
 impl QueryCache {
-    /// The id of a query. Equal queries have one. If others have read all of its ranges to their ends, with all
-    /// attributes, it is answered.
+    /// The id of a query. Equal queries have one. If others have read all of its ranges with all attributes, to their
+    /// ends or as far as it wants, it is answered.
     pub fn id(&mut self, query: &RangeQuery) -> QueryId {
         let id = QueryId(self.results.len());
         match self.ids.entry(query.identity()) {
@@ -59,13 +59,19 @@ impl QueryCache {
     fn answer(&mut self, id: QueryId, query: &RangeQuery) -> Option<QueryResult> {
         let ranges = query.range_identities();
         let mut known: Vec<KnownRange<'_>> = Vec::new();
+        let mut held: HashMap<QueryId, Vec<usize>, RandomState> = HashMap::default();
         for (asked, range) in ranges.iter().enumerate() {
             let Some(range) = range else { continue };
             let same = self.of_range.get(range).into_iter().flatten();
-            let is_answered = same.filter(|whole| whole.has_all(query)).find_map(|whole| {
-                let result =
-                    self.results.get(whole.id.0)?.as_ref()?.as_ref().ok().filter(|result| result.is_whole())?;
-                Some(KnownRange { asked, result, position: whole.position, forward: whole.forward })
+            let is_answered = same.filter(|noted| noted.has_all(query)).find_map(|noted| {
+                let result = self.results.get(noted.id.0)?.as_ref()?.as_ref().ok()?;
+                let known = KnownRange { asked, result, position: noted.position, forward: noted.forward };
+                let mut has_enough = || {
+                    let held = held.entry(noted.id).or_insert_with(|| result.held());
+                    let wanted = query.wanted.filter(|_| noted.forward == query.forward);
+                    wanted.zip(held.get(noted.position)).is_some_and(|(wanted, held)| *held >= wanted as usize)
+                };
+                (result.is_whole() || has_enough()).then_some(known)
             });
             match is_answered {
                 Some(range) => known.push(range),
@@ -78,9 +84,9 @@ impl QueryCache {
         let answer = (!known.is_empty()).then(|| query.answer(&known));
         if let Some(projection) = query.projection.as_ref().filter(|_| query.wanted.is_some()) {
             for (position, range) in ranges.into_iter().enumerate() {
-                let whole = WholeRange { id, position, forward: query.forward, projection: projection.clone() };
+                let noted = NotedRange { id, position, forward: query.forward, projection: projection.clone() };
                 if let Some(range) = range {
-                    self.of_range.entry(range).or_default().push(whole);
+                    self.of_range.entry(range).or_default().push(noted);
                 }
             }
         }

@@ -86,7 +86,7 @@ pub struct QueryResult {
     progress: Vec<RangeProgress>,
 }
 
-/// A range of a query that another one has read to its end.
+/// A range of a query that another one has read, to its end or as far as is wanted.
 pub struct KnownRange<'r> {
     /// The position of the range among those of the query that asks.
     pub asked: usize,
@@ -135,6 +135,13 @@ impl QueryResult {
         self.progress.iter().all(|progress| progress.ended)
     }
 
+    /// How many items it has of each range, from the range's beginning.
+    pub fn held(&self) -> Vec<usize> {
+        let mut held = vec![0; self.progress.len()];
+        self.found_by_range().for_each(|(range, _)| held[range] += 1);
+        held
+    }
+
     /// Whether nothing more can be found.
     pub fn has_ended(&self) -> bool {
         self.progress.iter().all(|progress| progress.ended && progress.read.is_empty())
@@ -142,10 +149,14 @@ impl QueryResult {
 }
 
 impl RangeQuery {
-    /// What it finds, by what other queries have found of its ranges to their ends.
+    /// What it finds, by what other queries have found of its ranges. It reads on where they stopped.
     pub fn answer(&self, known: &[KnownRange<'_>]) -> QueryResult {
         let part = |_| RangePart { progress: RangeProgress { ended: true, ..RangeProgress::default() }, count: 0 };
         let mut parts: Vec<RangePart> = self.ranges.iter().map(part).collect();
+        for KnownRange { asked, result, position, .. } in known {
+            let (Some(part), Some(of)) = (parts.get_mut(*asked), result.progress.get(*position)) else { continue };
+            (part.progress.after, part.progress.ended) = (of.after.clone(), of.ended);
+        }
         // Many ranges are mostly those of one query, whose items are gone through once.
         let mut of_results: IndexMap<*const QueryResult, Vec<&KnownRange<'_>>> = IndexMap::new();
         known.iter().for_each(|range| of_results.entry(std::ptr::from_ref(range.result)).or_default().push(range));
@@ -407,11 +418,13 @@ impl RangeQuery {
     }
 
     /// An item that is really within the range, if the caller may see it.
+    #[inline]
     fn visible(&self, range: &KeyRange, item: &Arc<Item>) -> Option<VisibleItem> {
         self.is_in_range(range, item).then(|| VisibleItem::in_range(&self.gate, item)).flatten()
     }
 
     /// Whether an item is really within the range: a key condition may let in more.
+    #[inline]
     fn is_in_range(&self, range: &KeyRange, item: &Item) -> bool {
         let sort = self.sort_attribute.as_ref().and_then(|name| item.get(name));
         let within = sort.is_none_or(|sort| !range.excludes(sort));

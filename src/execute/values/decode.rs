@@ -32,7 +32,18 @@ pub enum StoredValue<'i> {
 pub struct UnreadValue;
 
 /// Finds a field in an item: in the first of its places that has it. `None` if it is missing or null.
+#[inline]
 pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>> {
+    // Most fields are attributes of their own.
+    if let Some(StoredPlace::Attribute(name)) = reader.places.first()
+        && let Some(value) = item.get(name).filter(|value| !matches!(value, Attribute::Null))
+    {
+        return Some(StoredValue::Attribute(value));
+    }
+    find_in_places(reader, item)
+}
+
+fn find_in_places<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>> {
     let mut strange = false;
     for place in &reader.places {
         let found = match place {

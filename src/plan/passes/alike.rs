@@ -5,7 +5,7 @@
 //! item to its list, to that list's item and to its list again comes back to the first. Queries of one wave and of the
 //! same rows share a Query anyway, except those with a filter.
 
-use super::same_key::{MAX_COMPARED, Provenance, same_key};
+use super::same_key::{MAX_COMPARED, Provenance, classes, same_key};
 use crate::plan::tree::{Arguments, QueryBinding, Read, ReadAction, ReadId, Want};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
@@ -17,17 +17,10 @@ pub fn widen(reads: &mut [Read], arguments: &[Arguments]) {
     if reads.len() > MAX_COMPARED {
         return;
     }
-    let mut classes: Vec<Vec<ReadId>> = Vec::new();
-    for id in (0..reads.len()).filter(|id| query(&reads[*id]).is_some()) {
-        // What is alike so far tells of the items below.
-        let from = Provenance { arguments, alike: &classes };
-        let is_alike = |class: &Vec<ReadId>| class.iter().any(|other| are_alike(reads, (*other, id), from));
-        match classes.iter().position(is_alike) {
-            Some(class) => classes[class].push(id),
-            None => classes.push(vec![id]),
-        }
-    }
-    for class in classes {
+    let queries = (0..reads.len()).filter(|id| query(&reads[*id]).is_some());
+    let alike =
+        classes(queries, arguments, |class, id, from| class.iter().any(|other| are_alike(reads, (*other, id), from)));
+    for class in alike {
         let first = &reads[class[0]];
         let filters = query(first).is_some_and(|query| query.filter.is_some());
         let is_beside = |read: &ReadId| (reads[*read].wave, reads[*read].space) == (first.wave, first.space);
@@ -42,13 +35,17 @@ pub fn widen(reads: &mut [Read], arguments: &[Arguments]) {
 
 /// Marks the Queries beside which another read may read the same ranges.
 pub fn mark(reads: &mut [Read]) {
-    let place = |read: &Read| (read.table, read.index, read.item.clone());
     let mut counts: HashMap<_, usize> = HashMap::new();
-    let is_query = |read: &&mut Read| matches!(read.action, ReadAction::Query(_));
-    reads.iter_mut().filter(is_query).for_each(|read| *counts.entry(place(read)).or_default() += 1);
-    for read in reads.iter_mut().filter(is_query) {
-        read.known.has_twins = counts.get(&place(read)).is_some_and(|count| *count > 1);
-    }
+    let is_query = |read: &Read| matches!(read.action, ReadAction::Query(_));
+    reads.iter().filter(|read| is_query(read)).for_each(|read| *counts.entry(place(read)).or_default() += 1);
+    let has_twins = |read: &Read| is_query(read) && counts.get(&place(read)).is_some_and(|count| *count > 1);
+    let marks: Vec<bool> = reads.iter().map(has_twins).collect();
+    reads.iter_mut().zip(marks).for_each(|(read, has_twins)| read.known.has_twins = has_twins);
+}
+
+/// Where a Query finds its items, and of which types they are.
+pub fn place(read: &Read) -> (usize, Option<usize>, &str) {
+    (read.table, read.index, &read.item)
 }
 
 /// The Query of a read that gives items.

@@ -3,7 +3,7 @@
 //! not know values: the rule of [`super::shared_query`] is applied again when the plan runs and the ranges are known.
 
 use super::draft::DraftRead;
-use super::same_key::{MAX_COMPARED, Provenance, same_beginning, same_key, same_partition};
+use super::same_key::{MAX_COMPARED, Provenance, classes, same_beginning, same_key, same_partition};
 use super::shared_query::{self, GroupMember, Reaches};
 use super::waves::ReadTime;
 use crate::plan::tree::*;
@@ -51,28 +51,20 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
 /// The reads that find one item, class by class: what is below them has the same keys. An operation may ask for one
 /// item under several names.
 fn twins(reads: &[DraftRead<'_>], arguments: &[Arguments]) -> Vec<Vec<ReadId>> {
-    let mut classes: Vec<Vec<ReadId>> = Vec::new();
     if reads.len() > MAX_COMPARED {
-        return classes;
+        return Vec::new();
     }
     let place = |read: &DraftRead<'_>| (read.space, read.table, read.index, read.consistent);
-    for (id, read) in reads.iter().enumerate() {
-        let Some(key) = item_key(read) else { continue };
-        // What is alike so far tells of the items below.
-        let from = Provenance { arguments, alike: &classes };
-        let is_twin = |class: &Vec<ReadId>| {
-            let first = &reads[class[0]];
-            place(first) == place(read)
-                && first.item == read.item
-                && item_key(first).is_some_and(|(of_first, way)| way == key.1 && same_key(of_first, key.0, from))
-        };
-        match classes.iter().position(is_twin) {
-            Some(class) => classes[class].push(id),
-            None => classes.push(vec![id]),
-        }
-    }
-    classes.retain(|class| class.len() > 1);
-    classes
+    let are_twins = |first: &DraftRead<'_>, other: &DraftRead<'_>, from: Provenance<'_>| {
+        let keys = item_key(first).zip(item_key(other));
+        place(first) == place(other)
+            && first.item == other.item
+            && keys.is_some_and(|((one, way), (other, of_other))| way == of_other && same_key(one, other, from))
+    };
+    let of_items = (0..reads.len()).filter(|id| item_key(&reads[*id]).is_some());
+    let mut twins = classes(of_items, arguments, |class, id, from| are_twins(&reads[class[0]], &reads[id], from));
+    twins.retain(|class| class.len() > 1);
+    twins
 }
 
 /// The key of a read of one item, and the order in which a Query finds it; `None` if values beside the key choose it.

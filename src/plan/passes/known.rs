@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The most reads of a plan that are connected, which takes a time that grows with the square of their number. A plan
 /// with more reads asks for all that it needs.
-const MAX_READS: usize = 256;
+pub const MAX_READS: usize = 256;
 /// The most reads that the plan names from which another's items may be known.
 const MAX_NAMED: usize = 16;
 

@@ -8,13 +8,14 @@ pub mod cache_policy;
 pub mod calls;
 pub mod collections;
 pub mod draft;
+pub mod early;
 pub mod known;
 pub mod projection;
 pub mod same_key;
 pub mod shared_query;
 pub mod waves;
 
-use super::tree::{Collection, KnownFrom, Plan, Read};
+use super::tree::{Collection, KnownFrom, Plan, Read, ReadAction};
 use crate::schema::model::Model;
 use collections::ReadGroup;
 use draft::{DraftPlan, DraftRead};
@@ -74,11 +75,15 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
         alike::mark(&mut reads);
     }
     let keeps_gets = passes.known_items && known::connect(model, &mut reads, &guards, &arguments);
+    // After what may be known. Before a wave is made, only what is remembered counts as known.
+    let may_run_ahead = passes.early_waves && early::mark(&mut reads, &guards, &calls);
+    let leads = |read: &Read| read.known.leads && !matches!(read.action, ReadAction::Query(_));
+    let keeps_gets = keeps_gets || reads.iter().any(leads);
 
     // Last, because a shared Query asks for what its reads ask for.
     let collections = groups.into_iter().map(|group| collection(&reads, group)).collect();
 
-    Plan { reads, spaces, arguments, guards, waves, calls, collections, keeps_gets, root }
+    Plan { reads, spaces, arguments, guards, waves, calls, collections, keeps_gets, may_run_ahead, root }
 }
 
 /// The read of a draft. Those of a write are strong, so that they see it, except on global indexes, which have no

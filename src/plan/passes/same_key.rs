@@ -33,6 +33,24 @@ impl<'p> Provenance<'p> {
     }
 }
 
+/// Classes of reads that find the same, in their order. `is_alike` says whether a read is of a class, by what the
+/// classes so far tell of the items that its key is of.
+pub fn classes(
+    reads: impl Iterator<Item = ReadId>,
+    arguments: &[Arguments],
+    is_alike: impl Fn(&[ReadId], ReadId, Provenance<'_>) -> bool,
+) -> Vec<Vec<ReadId>> {
+    let mut classes: Vec<Vec<ReadId>> = Vec::new();
+    for read in reads {
+        let from = Provenance { arguments, alike: &classes };
+        match classes.iter().position(|class| is_alike(class, read, from)) {
+            Some(class) => classes[class].push(read),
+            None => classes.push(vec![read]),
+        }
+    }
+    classes
+}
+
 /// Whether two keys have the same template and sources for the partition, and for what else they bind whole. Equal
 /// values are found when the plan runs.
 pub fn same_partition(one: &KeyBinding, other: &KeyBinding, from: Provenance<'_>) -> bool {

@@ -30,6 +30,8 @@ pub struct Plan {
     pub collections: Vec<Collection>,
     /// Whether what Gets find is remembered for later reads that ask in another way.
     pub keeps_gets: bool,
+    /// Whether reads may come earlier than in their waves, because others turn out to be known.
+    pub may_run_ahead: bool,
     /// The response's data, or the step's part of it.
     pub root: Object,
 }

@@ -68,9 +68,20 @@ pub struct KnownFrom {
     pub is_kept: bool,
     /// Whether another read of the plan may make Queries of the same ranges.
     pub has_twins: bool,
+    /// If it may come earlier than in its wave: the reads after which it may come, in order. Those of the wave before
+    /// may be known, or come earlier, too.
+    pub early_after: Vec<ReadId>,
+    /// Whether others may come earlier if its items are known.
+    pub leads: bool,
 }
 
 impl Read {
+    /// The reads of the wave before that let it come earlier if they are known, or if they come earlier.
+    pub fn let_come_by(&self, reads: &[Read]) -> Vec<ReadId> {
+        let is_last = |other: &ReadId| reads[*other].wave + 1 == self.wave;
+        self.known.early_after.iter().copied().filter(is_last).collect()
+    }
+
     /// The space that it opens.
     pub fn opens(&self) -> Option<SpaceId> {
         self.yields.as_ref().map(|rows| rows.space)

@@ -10,7 +10,7 @@ use super::origin::RequestOrigin;
 use super::token::claims::{self, times_in_milliseconds};
 use super::token::unchecked::UncheckedToken;
 use super::watched_file::WatchedFile;
-use crate::execute::caller::{Caller, HintLog};
+use crate::execute::caller::{Caller, HintLog, SEND_TOKEN};
 use axum::http::request::Parts;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -78,8 +78,7 @@ impl Authenticator {
             && let Some(name) = names().find(|name| TOKENS.iter().any(|token| token.eq_ignore_ascii_case(name)))
             && hints.is_new("token in an address")
         {
-            let help = "send it as `Authorization: Bearer <token>`";
-            tracing::warn!(parameter = name, help, "a token in the address of a request is not read");
+            tracing::warn!(parameter = name, help = SEND_TOKEN, "a token in the address of a request is not read");
         }
         Credentials::from_headers(&request.headers)
     }

@@ -40,6 +40,44 @@ struct Span {
     status: Status,
 }
 
+/// A call with its begin and its end, from the beginning of the run.
+type TimedCall<'r, C> = (&'r C, Duration, Duration);
+
+/// The calls of a wave.
+#[derive(Default)]
+struct WaveCalls<'r> {
+    tables: Vec<TimedCall<'r, CallRecord>>,
+    services: Vec<TimedCall<'r, ServiceCallReport>>,
+    /// When the first of them began, and the last one ended.
+    from: Option<Duration>,
+    until: Duration,
+}
+
+/// The calls of each wave of a run.
+fn waves(report: &OperationReport) -> BTreeMap<usize, WaveCalls<'_>> {
+    let mut waves: BTreeMap<usize, WaveCalls<'_>> = BTreeMap::new();
+    for call in report.sent() {
+        let from = report.prepared_after + milliseconds(call.start);
+        let until = from + milliseconds(call.ms);
+        waves.entry(call.wave).or_default().reaching(from, until).tables.push((call, from, until));
+    }
+    for call in &report.services {
+        let from = report.prepared_after + call.start;
+        let until = from + call.lasted;
+        waves.entry(call.wave).or_default().reaching(from, until).services.push((call, from, until));
+    }
+    waves
+}
+
+impl WaveCalls<'_> {
+    /// Notes that one of its calls is made then.
+    fn reaching(&mut self, from: Duration, until: Duration) -> &mut Self {
+        self.from = Some(self.from.map_or(from, |first| first.min(from)));
+        self.until = self.until.max(until);
+        self
+    }
+}
+
 /// Sends the spans of a run: the operation, its preparation unless it was known, its waves, and the calls of each wave.
 /// Waves and calls are inside what asked for them.
 pub fn send_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) {
@@ -54,26 +92,17 @@ pub fn send_run(tracer: &Tracer, report: &OperationReport, request: TraceContext
             made.send(Span::internal(name, from, from + length), operation);
         }
     }
-    let mut waves: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
-    for call in report.sent() {
-        waves.entry(call.wave).or_default().push(call_span(report, call));
-    }
-    let mut services: BTreeMap<usize, i64> = BTreeMap::new();
-    for call in &report.services {
-        waves.entry(call.wave).or_default().push(service_span(report, call));
-        *services.entry(call.wave).or_default() += 1;
-    }
-    for (number, calls) in waves {
-        let from = calls.iter().map(|call| call.from).min().unwrap_or_default();
-        let until = calls.iter().map(|call| call.until).max().unwrap_or_default();
-        let of_services = services.get(&number).copied();
-        let of_tables = calls.len() as i64 - of_services.unwrap_or_default();
+    for (number, WaveCalls { tables, services, from, until }) in waves(report) {
         let mut attributes =
-            vec![KeyValue::new("keyfold.wave", number as i64), KeyValue::new("keyfold.calls", of_tables)];
+            vec![KeyValue::new("keyfold.wave", number as i64), KeyValue::new("keyfold.calls", tables.len() as i64)];
+        let of_services = (!services.is_empty()).then_some(services.len() as i64);
         attributes.extend(of_services.map(|calls| KeyValue::new("keyfold.service_calls", calls)));
-        let wave = made.send(Span { attributes, ..Span::internal("wave", from, until) }, operation);
-        for call in calls {
-            made.send(call, wave);
+        let wave = made.send(Span { attributes, ..Span::internal("wave", from.unwrap_or_default(), until) }, operation);
+        for (call, from, until) in tables {
+            made.send(call_span(call, (from, until)), wave);
+        }
+        for (call, from, until) in services {
+            made.send(service_span(call, (from, until)), wave);
         }
     }
     if !phases.write.is_zero() {
@@ -163,8 +192,11 @@ fn operation_span(report: &OperationReport) -> Span {
 }
 
 /// OpenTelemetry semantic conventions, "Semantic conventions for AWS DynamoDB".
-fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
-    let tables: Vec<StringValue> = call.table.split(',').map(|table| StringValue::from(table.to_owned())).collect();
+fn call_span(call: &CallRecord, (from, until): (Duration, Duration)) -> Span {
+    let tables: Vec<StringValue> = match call.table.contains(',') {
+        true => call.table.split(',').map(|table| StringValue::from(table.to_owned())).collect(),
+        false => vec![call.table.clone().into()],
+    };
     let name: Cow<'static, str> = match &call.index {
         None if tables.len() == 1 => [call.operation, " ", &call.table].concat().into(),
         _ => call.operation.into(),
@@ -188,13 +220,12 @@ fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
         attributes.extend((count > 0).then(|| KeyValue::new(name, i64::from(count))));
     }
     let status = if call.failed { Status::error("") } else { Status::Unset };
-    let from = report.prepared_after + milliseconds(call.start);
-    Span { name, kind: SpanKind::Client, from, until: from + milliseconds(call.ms), attributes, status }
+    Span { name, kind: SpanKind::Client, from, until, attributes, status }
 }
 
 /// A call of a service: its name, not its address, which may hold a secret.
-fn service_span(report: &OperationReport, call: &ServiceCallReport) -> Span {
-    let ServiceCallReport { service, field, items, start, lasted, attempts, failure, .. } = call;
+fn service_span(call: &ServiceCallReport, (from, until): (Duration, Duration)) -> Span {
+    let ServiceCallReport { service, field, items, attempts, failure, .. } = call;
     let mut attributes = vec![
         KeyValue::new("keyfold.service", service.clone()),
         KeyValue::new("keyfold.field", field.clone()),
@@ -203,9 +234,8 @@ fn service_span(report: &OperationReport, call: &ServiceCallReport) -> Span {
     ];
     attributes.extend(failure.map(|kind| KeyValue::new("error.type", kind.as_str())));
     let status = if failure.is_some() { Status::error("") } else { Status::Unset };
-    let from = report.prepared_after + *start;
     let name = format!("service {service}").into();
-    Span { name, kind: SpanKind::Client, from, until: from + *lasted, attributes, status }
+    Span { name, kind: SpanKind::Client, from, until, attributes, status }
 }
 
 fn milliseconds(ms: f64) -> Duration {

@@ -2,6 +2,7 @@
 
 use super::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::data::attribute::AttributeNames;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -35,8 +36,8 @@ impl Hash for Get {
 }
 
 /// The names of the tables of a call's items, each once, in their order, joined by commas.
-pub(in crate::table) fn joined_tables<'t>(of_items: impl IntoIterator<Item = &'t str>) -> String {
-    let mut tables: Vec<&str> = Vec::new();
+pub(in crate::table) fn joined_tables<'t>(of_items: impl IntoIterator<Item = &'t str>) -> Arc<str> {
+    let mut tables: SmallVec<[&str; 4]> = SmallVec::new();
     for table in of_items {
         // Most calls have items of one table.
         if tables.last() != Some(&table) {
@@ -45,7 +46,10 @@ pub(in crate::table) fn joined_tables<'t>(of_items: impl IntoIterator<Item = &'t
     }
     tables.sort_unstable();
     tables.dedup();
-    tables.join(",")
+    match tables.as_slice() {
+        [only] => Arc::from(*only),
+        several => several.join(",").into(),
+    }
 }
 
 /// One page of one partition of a table or an index (or of a whole one, by Scan).

@@ -8,6 +8,7 @@ use super::key_identity::canonical;
 use super::limits::{BYTES_PER_TRANSACTION, WRITES_PER_TRANSACTION};
 use super::write::{Unfit, WriteAction, WriteCall, WriteError};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Checks what can be known of a transaction before it is sent. Only the server knows what an update makes of its item,
 /// and which key a put has in a table that no other write of the transaction names.
@@ -32,7 +33,7 @@ pub(in crate::table) fn too_many_bytes() -> WriteError {
 }
 
 /// The tables of the writes, each once, joined by a comma.
-pub(in crate::table) fn tables_of(calls: &[WriteCall]) -> String {
+pub(in crate::table) fn tables_of(calls: &[WriteCall]) -> Arc<str> {
     joined_tables(calls.iter().map(|call| &*call.table))
 }
 

@@ -218,14 +218,11 @@ pub(super) async fn read_page(
         Turn::Answer(CacheAnswer::Page(page, units)) => {
             session.bytes.check()?;
             session.bytes.add_page(query, &page, units);
-            let index = query.index.as_deref().map(str::to_owned);
+            let index = query.index.clone();
             let operation = if query.partition.is_some() { "Query" } else { "Scan" };
             session.record(
                 slot,
-                CallRecord {
-                    index,
-                    ..CallRecord::from_cache(operation, query.table.to_string(), page.items.len(), begun)
-                },
+                CallRecord { index, ..CallRecord::from_cache(operation, query.table.clone(), page.items.len(), begun) },
             );
             Ok(Page::clone(&page))
         }
@@ -291,7 +288,7 @@ async fn turn(session: &Session, mut joined: FlightWaiter, again: impl Fn() -> C
 
 impl CallRecord {
     /// The record of what the cache answered: it consumed nothing.
-    fn from_cache(operation: &'static str, table: String, items: usize, begun: Instant) -> Self {
+    fn from_cache(operation: &'static str, table: Arc<str>, items: usize, begun: Instant) -> Self {
         let (capacity, ms) = (0.0, milliseconds(begun));
         Self { operation, table, keys: 1, items, capacity, cached: true, ms, ..Self::default() }
     }

@@ -207,7 +207,7 @@ impl Loaders {
             known.into_iter().for_each(|known| known.keep_page(query, page));
         }
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
-        let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));
+        let (table, index) = (query.table.clone(), query.index.clone());
         let ended = CallRecord::ended(begun, tally, answer.is_err());
         session.record(slot, CallRecord { operation, table, index, keys: 1, items, capacity, ..ended });
         answer

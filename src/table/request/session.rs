@@ -28,9 +28,9 @@ pub struct CallRecord {
     /// `BatchWriteItem`.
     pub operation: &'static str,
     /// The table, or the tables joined by a comma.
-    pub table: String,
+    pub table: Arc<str>,
     /// The index; null for the table itself.
-    pub index: Option<String>,
+    pub index: Option<Arc<str>>,
     /// How many keys it read or wrote; 1 for a Query.
     pub keys: usize,
     /// How many items it returned.
@@ -63,7 +63,7 @@ pub struct CallRecord {
     pub hedged: bool,
     /// The id that the server gave to the last answer, if such ids are kept.
     #[serde(skip)]
-    pub request_id: Option<String>,
+    pub request_id: Option<Arc<str>>,
 }
 
 impl CallRecord {

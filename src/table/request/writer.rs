@@ -38,7 +38,7 @@ impl Loaders {
         let (items, capacity) =
             answer.as_ref().map_or((0, 0.0), |(item, capacity)| (usize::from(item.is_some()), *capacity));
         if let Some(operation) = call.action.operation() {
-            let (table, ended) = (call.table.to_string(), CallRecord::ended(begun, tally, has_failed(&answer)));
+            let (table, ended) = (call.table.clone(), CallRecord::ended(begun, tally, has_failed(&answer)));
             session.record(slot, CallRecord { operation, table, keys: 1, items, capacity, write: true, ..ended });
         }
         answer.map(|(item, _)| item)
@@ -110,7 +110,7 @@ impl Loaders {
         drop(writing);
         self.forget();
         let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
-        let (operation, table) = ("BatchWriteItem", table.to_owned());
+        let (operation, table) = ("BatchWriteItem", table.into());
         session.record(
             slot,
             CallRecord {
