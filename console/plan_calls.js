@@ -139,7 +139,7 @@ function notes(read, names) {
     read.over && `Over ${read.over}.`,
     read.after?.length && `Waits for ${list(read.after)}.`,
     read.knownFrom?.length && `Does not ask again for what ${list(read.knownFrom)} brought.`,
-    read.earlyAfter?.length && `Comes a wave earlier if ${list(read.earlyAfter)} needs no call, or comes earlier.`,
+    read.earlyAfter?.length && `May come earlier if ${list(read.earlyAfter)} needs no call, or comes earlier.`,
     read.rulesKnownFrom?.length && `Its rules do not look up again what ${list(read.rulesKnownFrom)} brought.`,
     together.length && `One Query reads it together with ${list(together)}.`,
     read.maxAge !== undefined && `The cache may answer, up to ${counted(read.maxAge, "second")} old.`,

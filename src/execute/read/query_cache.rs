@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// A distinct query of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QueryId(usize);
 
 /// What the queries of a request found.
@@ -59,19 +59,15 @@ impl QueryCache {
     fn answer(&mut self, id: QueryId, query: &RangeQuery) -> Option<QueryResult> {
         let ranges = query.range_identities();
         let mut known: Vec<KnownRange<'_>> = Vec::new();
-        let mut held: HashMap<QueryId, Vec<usize>, RandomState> = HashMap::default();
         for (asked, range) in ranges.iter().enumerate() {
             let Some(range) = range else { continue };
             let same = self.of_range.get(range).into_iter().flatten();
             let is_answered = same.filter(|noted| noted.has_all(query)).find_map(|noted| {
                 let result = self.results.get(noted.id.0)?.as_ref()?.as_ref().ok()?;
+                let wanted = query.wanted.filter(|_| noted.forward == query.forward);
+                let has_enough = || wanted.is_some_and(|wanted| result.read_of(noted.position) >= wanted as usize);
                 let known = KnownRange { asked, result, position: noted.position, forward: noted.forward };
-                let mut has_enough = || {
-                    let held = held.entry(noted.id).or_insert_with(|| result.held());
-                    let wanted = query.wanted.filter(|_| noted.forward == query.forward);
-                    wanted.zip(held.get(noted.position)).is_some_and(|(wanted, held)| *held >= wanted as usize)
-                };
-                (result.is_whole() || has_enough()).then_some(known)
+                (result.has_read_all(noted.position) || has_enough()).then_some(known)
             });
             match is_answered {
                 Some(range) => known.push(range),

@@ -108,6 +108,8 @@ pub struct RangePart {
 /// How far a range was read.
 #[derive(Debug, Default)]
 struct RangeProgress {
+    /// How many of its items are in the result.
+    given: usize,
     /// Items that were read and are not yet in the result, in order.
     read: VecDeque<VisibleItem>,
     /// The key after which to continue.
@@ -130,16 +132,14 @@ impl QueryResult {
         given.chain(read.flat_map(|(range, read)| read.iter().map(move |item| (range, item))))
     }
 
-    /// Whether all of its ranges were read to their ends.
-    pub fn is_whole(&self) -> bool {
-        self.progress.iter().all(|progress| progress.ended)
+    /// Whether the range at a position was read to its end.
+    pub fn has_read_all(&self, range: usize) -> bool {
+        self.progress.get(range).is_some_and(|progress| progress.ended)
     }
 
-    /// How many items it has of each range, from the range's beginning.
-    pub fn held(&self) -> Vec<usize> {
-        let mut held = vec![0; self.progress.len()];
-        self.found_by_range().for_each(|(range, _)| held[range] += 1);
-        held
+    /// How many items were read of the range at a position, from its beginning on.
+    pub fn read_of(&self, range: usize) -> usize {
+        self.progress.get(range).map_or(0, |progress| progress.given + progress.read.len())
     }
 
     /// Whether nothing more can be found.
@@ -212,7 +212,11 @@ impl RangeQuery {
     fn take_read(&self, result: &mut QueryResult, missing: Option<usize>) {
         match (missing, result.progress.as_mut_slice()) {
             (None, _) => {}
-            (Some(missing), [only]) => result.items.extend(only.read.drain(..missing.min(only.read.len()))),
+            (Some(missing), [only]) => {
+                let taken = missing.min(only.read.len());
+                only.given += taken;
+                result.items.extend(only.read.drain(..taken));
+            }
             (Some(missing), all) => {
                 if all.iter().all(|progress| progress.ended || progress.read.len() >= missing) {
                     self.merge(result, missing);
@@ -388,7 +392,7 @@ impl RangeQuery {
             read = read.into_iter().rev().collect();
         }
         let count = if self.wanted.is_none() { std::mem::take(&mut read).len() } else { 0 };
-        let progress = RangeProgress { read, after: last.filter(|_| !passed).cloned(), ended: passed };
+        let progress = RangeProgress { given: 0, read, after: last.filter(|_| !passed).cloned(), ended: passed };
         Some(RangePart { progress, count: count as u64 })
     }
 
@@ -459,6 +463,7 @@ impl RangeQuery {
                 }
             }
             let Some((position, _)) = best else { break };
+            result.progress[position].given += 1;
             result.items.extend(result.progress[position].read.pop_front());
             result.of_range.push(position);
         }

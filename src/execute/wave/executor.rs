@@ -1,7 +1,7 @@
 //! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results
 //! → rows.
 
-use super::ahead::run_ahead;
+use super::ahead::{PlannedWave, run_ahead};
 use super::reader::{WaveReader, apply, found};
 use super::resolved::{ResolvedCall, call_services};
 use crate::execute::context::ExecutionContext;
@@ -34,7 +34,8 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         context.loaders.begin_wave();
         context.loaders.may_read_on().await;
         if plan.may_run_ahead {
-            planned = run_ahead(context, state, &mut reader, (wave, &planned)).into();
+            let of_wave = PlannedWave { number: wave, reads: &planned, waiting: &waiting };
+            planned = run_ahead(context, state, &mut reader, of_wave).into();
         }
         let (reads, requests) = reader.bind(context, state, planned.iter().chain(&waiting).copied());
         let offers = offers(plan, &requests, &reads[..planned.len()], &reader.cache);
@@ -53,8 +54,8 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let resolved = side_by_side(of_tables, of_services).await;
         waiting = reads.iter().filter(|requests| results.needs_more(requests)).map(|requests| requests.id).collect();
         let known = reads.into_iter().filter(|requests| !waiting.contains(&requests.id));
-        let found = found(context, known, &results, &reader.filler);
-        apply(context, state, found);
+        let rows = found(context, known, &results, &reader.filler);
+        apply(context, state, rows);
         for (call, values) in resolved {
             apply_resolved(state, call, values);
         }

@@ -36,9 +36,8 @@ pub fn widen(reads: &mut [Read], arguments: &[Arguments]) {
 /// Marks the Queries beside which another read may read the same ranges.
 pub fn mark(reads: &mut [Read]) {
     let mut counts: HashMap<_, usize> = HashMap::new();
-    let is_query = |read: &Read| matches!(read.action, ReadAction::Query(_));
-    reads.iter().filter(|read| is_query(read)).for_each(|read| *counts.entry(place(read)).or_default() += 1);
-    let has_twins = |read: &Read| is_query(read) && counts.get(&place(read)).is_some_and(|count| *count > 1);
+    reads.iter().filter(|read| read.is_query()).for_each(|read| *counts.entry(place(read)).or_default() += 1);
+    let has_twins = |read: &Read| read.is_query() && counts.get(&place(read)).is_some_and(|count| *count > 1);
     let marks: Vec<bool> = reads.iter().map(has_twins).collect();
     reads.iter_mut().zip(marks).for_each(|(read, has_twins)| read.known.has_twins = has_twins);
 }

@@ -2,13 +2,13 @@
 //! known. Must not know which are known: the run decides that.
 
 use super::alike::place;
-use super::known::MAX_READS;
-use crate::plan::tree::{DecidedBy, Guard, GuardId, Read, ReadAction, ReadId, ServiceCall};
+use super::known::{MAX_NAMED, MAX_READS, has_all};
+use crate::plan::tree::{DecidedBy, Guard, GuardId, Read, ReadAction, ReadId, ServiceCall, Space, SpaceId, Want};
 use std::collections::BTreeSet;
 
 /// Says of each read after which others it may come, however early that is. Gives whether any may come early. The calls
 /// of services keep to their waves, so a plan with some has no such read.
-pub fn mark(reads: &mut [Read], guards: &[Guard], calls: &[ServiceCall]) -> bool {
+pub fn mark(reads: &mut [Read], spaces: &[Space], guards: &[Guard], calls: &[ServiceCall]) -> bool {
     if !calls.is_empty() || reads.len() > MAX_READS {
         return false;
     }
@@ -16,13 +16,15 @@ pub fn mark(reads: &mut [Read], guards: &[Guard], calls: &[ServiceCall]) -> bool
     if !may_be_known.contains(&true) {
         return false;
     }
+    let of_links: Vec<SpaceId> =
+        reads.iter().filter(|read| !read.elements().is_empty()).filter_map(Read::opens).collect();
     // What a read waits for is in an earlier wave, but perhaps behind it in the list.
     let mut ids: Vec<ReadId> = (0..reads.len()).collect();
     ids.sort_by_key(|id| reads[*id].wave);
     for id in ids {
         let read = &reads[id];
-        // What rules look up for its items, or for the field, may come from reads of its own wave.
-        if read.wave == 1 || read.discriminator.lookups() > 0 || waits_for_rows(read.guard, guards) {
+        let is_below_links = || is_within(read.space, &of_links, spaces);
+        if read.wave == 1 || keeps_to_wave(read) || is_below_links() || waits_for_rows(read.guard, guards) {
             continue;
         }
         let after: BTreeSet<ReadId> =
@@ -36,17 +38,35 @@ pub fn mark(reads: &mut [Read], guards: &[Guard], calls: &[ServiceCall]) -> bool
     reads.iter().any(|read| read.known.leads)
 }
 
+/// Whether a read stays in its wave whatever is known: a page, since the pages of one wave share the room of the
+/// response; what rules look up for, since reads of its own wave may bring that; and what so many reads may bring that
+/// not all are named.
+fn keeps_to_wave(read: &Read) -> bool {
+    let is_page = matches!(&read.action, ReadAction::Query(query) if matches!(query.want, Want::Page { .. }));
+    is_page || read.discriminator.lookups() > 0 || read.known.from.len() >= MAX_NAMED
+}
+
+/// Whether a space is one of these or lies within one. A page of links is filled up when its wave shows that links lead
+/// nowhere, and what is below them is read again.
+fn is_within(space: SpaceId, outer: &[SpaceId], spaces: &[Space]) -> bool {
+    std::iter::successors(Some(space), |space| spaces[*space].parent).any(|space| outer.contains(&space))
+}
+
 /// Whether a read may need no call.
 fn may_be_known(reads: &[Read], read: &Read) -> bool {
     let is_brought = || !read.known.from.is_empty() || earlier_twins(reads, read).next().is_some();
     read.wave > 1 && read.discriminator.lookups() == 0 && is_brought()
 }
 
-/// The Queries of earlier waves that may read the ranges of a Query.
+/// The Queries of earlier waves that may have read the ranges of a Query.
 fn earlier_twins(reads: &[Read], read: &Read) -> impl Iterator<Item = ReadId> {
-    let is_query = |read: &Read| matches!(read.action, ReadAction::Query(_));
-    let is_twin =
-        move |other: &Read| other.wave < read.wave && is_query(read) && is_query(other) && place(other) == place(read);
+    let of = |read: &Read| (read.is_query(), read.consistent, read.max_age);
+    let is_twin = move |other: &Read| {
+        other.wave < read.wave
+            && of(other) == of(read)
+            && place(other) == place(read)
+            && has_all(&other.projection, &read.projection)
+    };
     let twins = reads.iter().enumerate().filter(move |(_, other)| read.known.has_twins && is_twin(other));
     twins.map(|(id, _)| id)
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// with more reads asks for all that it needs.
 pub const MAX_READS: usize = 256;
 /// The most reads that the plan names from which another's items may be known.
-const MAX_NAMED: usize = 16;
+pub const MAX_NAMED: usize = 16;
 
 /// A read of items of some types by their keys, or what its rules look up.
 struct Asker<'m> {
@@ -50,7 +50,7 @@ pub fn connect(model: &Model, reads: &mut [Read], guards: &[Guard], arguments: &
     widen_needs(reads, &names);
     let mut askers = Vec::new();
     for (id, read) in reads.iter().enumerate() {
-        if !matches!(read.action, ReadAction::Query(_)) {
+        if !read.is_query() {
             let (table, types, needs) = (read.table, names[id].clone(), read.needs.clone());
             askers.push(Asker { read: id, by_rule: false, table, types, needs });
         }
@@ -65,7 +65,7 @@ pub fn connect(model: &Model, reads: &mut [Read], guards: &[Guard], arguments: &
                 let is_free = is_lookup || finds_items_of(reads, asker.read, from, arguments);
                 let knows = know(reads, from, &asker.needs, is_free);
                 let is_same_get = !asker.by_rule && reads[from].projection == reads[asker.read].projection;
-                let is_get = !matches!(reads[from].action, ReadAction::Query(_));
+                let is_get = !reads[from].is_query();
                 keeps_gets |= knows && is_get && !(is_same_get && reads[from].max_age == reads[asker.read].max_age);
                 add(&mut reads[asker.read], asker, knows.then_some(from));
             }
@@ -86,7 +86,7 @@ pub fn connect(model: &Model, reads: &mut [Read], guards: &[Guard], arguments: &
 /// Adds to what each Get needs what Gets of the table in later waves need. So an item of which less is known is read
 /// once, as without that knowledge.
 fn widen_needs(reads: &mut [Read], names: &[Vec<&str>]) {
-    let is_get = |read: &Read| !matches!(read.action, ReadAction::Query(_));
+    let is_get = |read: &Read| !read.is_query();
     let widened = |id: usize| {
         let own = &reads[id];
         let later = reads.iter().zip(names).filter(|(read, types)| {
@@ -155,7 +155,7 @@ fn finds_items_of(reads: &[Read], read: ReadId, from: ReadId, arguments: &[Argum
 fn know(reads: &mut [Read], from: ReadId, needs: &AskedAttributes, is_free: bool) -> bool {
     let before = reads[from].projection.clone();
     let has_all = has_all(&before, needs);
-    let is_query = matches!(reads[from].action, ReadAction::Query(_));
+    let is_query = reads[from].is_query();
     if !has_all && is_query && is_free {
         let all: BTreeSet<&Arc<str>> = before.iter().chain(needs.iter()).collect();
         let all: AskedAttributes = all.into_iter().cloned().collect();
@@ -186,7 +186,8 @@ fn may_be_equal(one: &Read, other: &Read) -> bool {
     is_alike && other.index.is_none() && is_same_key && query.filter.is_some() == of_other.filter.is_some()
 }
 
-fn has_all(attributes: &AskedAttributes, needs: &AskedAttributes) -> bool {
+/// Whether attributes that are asked for have all that is needed.
+pub fn has_all(attributes: &AskedAttributes, needs: &AskedAttributes) -> bool {
     needs.iter().all(|name| attributes.binary_search(name).is_ok())
 }
 

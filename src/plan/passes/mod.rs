@@ -15,7 +15,7 @@ pub mod same_key;
 pub mod shared_query;
 pub mod waves;
 
-use super::tree::{Collection, KnownFrom, Plan, Read, ReadAction};
+use super::tree::{Collection, KnownFrom, Plan, Read};
 use crate::schema::model::Model;
 use collections::ReadGroup;
 use draft::{DraftPlan, DraftRead};
@@ -76,9 +76,8 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
     }
     let keeps_gets = passes.known_items && known::connect(model, &mut reads, &guards, &arguments);
     // After what may be known. Before a wave is made, only what is remembered counts as known.
-    let may_run_ahead = passes.early_waves && early::mark(&mut reads, &guards, &calls);
-    let leads = |read: &Read| read.known.leads && !matches!(read.action, ReadAction::Query(_));
-    let keeps_gets = keeps_gets || reads.iter().any(leads);
+    let may_run_ahead = passes.early_waves && early::mark(&mut reads, &spaces, &guards, &calls);
+    let keeps_gets = keeps_gets || reads.iter().any(|read| read.known.leads && !read.is_query());
 
     // Last, because a shared Query asks for what its reads ask for.
     let collections = groups.into_iter().map(|group| collection(&reads, group)).collect();

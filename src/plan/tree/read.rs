@@ -76,7 +76,13 @@ pub struct KnownFrom {
 }
 
 impl Read {
-    /// The reads of the wave before that let it come earlier if they are known, or if they come earlier.
+    /// Whether it is made by Queries, not by Gets.
+    pub fn is_query(&self) -> bool {
+        matches!(self.action, ReadAction::Query(_))
+    }
+
+    /// The reads of the wave before that let it come earlier if they are known, or if they come earlier. It also waits
+    /// for the rest of `early_after`.
     pub fn let_come_by(&self, reads: &[Read]) -> Vec<ReadId> {
         let is_last = |other: &ReadId| reads[*other].wave + 1 == self.wave;
         self.known.early_after.iter().copied().filter(is_last).collect()
