@@ -17,6 +17,11 @@ const fn without(set: &AsciiSet, signs: [u8; 7]) -> AsciiSet {
     set.remove(a).remove(b).remove(c).remove(d).remove(e).remove(f).remove(g)
 }
 
+/// Whether a byte of a claim stands in a key as it is.
+pub fn is_kept(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || OWN.contains(&byte)
+}
+
 /// The text of a claim in a key.
 pub fn write(claim: &str) -> String {
     utf8_percent_encode(claim, ENCODED).to_string()

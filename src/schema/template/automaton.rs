@@ -133,6 +133,19 @@ impl Automaton {
         self.ends.extend(from);
     }
 
+    /// What this adds, any number of times, including none. It adds one byte at least.
+    pub fn repeated(&mut self, once: impl FnOnce(&mut Self)) {
+        let from = std::mem::take(&mut self.ends);
+        let first = self.state();
+        self.ends.push(first);
+        once(self);
+        let begin = self.steps[first].clone();
+        self.ends.extend(from);
+        for end in &self.ends {
+            self.steps[*end].extend_from_slice(&begin);
+        }
+    }
+
     /// Any text of these bytes that ends with the literal, and in which it occurs only there.
     pub fn until(&mut self, literal: &str, bytes: ByteSet) {
         let literal = literal.as_bytes();

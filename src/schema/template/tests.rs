@@ -4,6 +4,7 @@
 use super::*;
 use crate::schema::keys::text_limits::text_limits;
 use crate::schema::model::rules::{Constraint, Format};
+use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::clock_text;
 use crate::schema::scalar::value_type::{EnumValues, Moment};
 use crate::schema::template::limits::TextEnd;
@@ -662,6 +663,48 @@ fn mixed(values: &Values, others: &Values, is_kept: impl Fn(usize, &str) -> bool
 /// The shard's number, if the template has one.
 fn shard(template: &Template, values: &Values) -> Option<Value> {
     template.spread().and_then(|_| values.iter().find(|(name, _)| *name == SHARD).map(|(_, value)| value.clone()))
+}
+
+#[test]
+fn a_text_is_within_a_claim_if_a_claim_is_written_so() {
+    let claim = [Template::parse("{auth.tenant}", &resolve, &limits_of, true).unwrap()];
+    for text in [
+        "",
+        "a",
+        "a-b|c",
+        "%",
+        "%2",
+        "%23",
+        "%25",
+        "%41",
+        "%2e",
+        "%C3%A9",
+        "%c3%a9",
+        "%C3",
+        "%A9",
+        "%C1%81",
+        "%E2%82%AC",
+        "%E0%9F%BF",
+        "%E0%A0%80",
+        "%ED%9F%BF",
+        "%ED%A0%80",
+        "%EF%BF%BF",
+        "%F0%8F%BF%BF",
+        "%F0%90%80%80",
+        "%F4%8F%BF%BF",
+        "%F4%90%80%80",
+        "%F5%80%80%80",
+        "%7F",
+        "%80",
+        "%00",
+        "a%20b",
+        "a b",
+        "é",
+        "a%FFb",
+    ] {
+        let literal = Template::made_of(vec![Part::Literal(text.to_owned())]);
+        assert_eq!(literal.is_within(&claim), claim_text::read(text).is_some(), "{text}");
+    }
 }
 
 proptest! {

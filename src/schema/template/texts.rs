@@ -14,6 +14,8 @@ use crate::schema::template::limits::Limits;
 use crate::schema::template::part::Part;
 
 const NOT_ZERO: ByteSet = ByteSet::new("123456789");
+/// The digits of an escape.
+const HEX: &str = "0123456789ABCDEF";
 /// What stands for a character that is escaped.
 const ESCAPES: ByteSet = ByteSet::new("%0123456789ABCDEF");
 const UPPER: ByteSet = ByteSet::new("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -101,7 +103,7 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
                 texts.many(ByteSet::DIGITS);
             });
         }
-        (ValueType::Claim, _) => texts.many(ByteSet::new(claim_text::CHARACTERS)),
+        (ValueType::Claim, _) => claim(texts),
         (ValueType::Date, _) => date(texts),
         (ValueType::DateTime(_), _) => {
             date(texts);
@@ -124,6 +126,33 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
         },
         _ => texts.many(ByteSet::ANY),
     }
+}
+
+/// The text of a claim: kept bytes, and `%XX` for each byte of its other characters in UTF-8 (RFC 3629, section 4).
+fn claim(texts: &mut Automaton) {
+    let kept = (0..128).filter(|byte| claim_text::is_kept(*byte)).fold(ByteSet::NONE, ByteSet::with);
+    let escape = |high: &str, low: &str| vec![ByteSet::new("%"), ByteSet::new(high), ByteSet::new(low)];
+    let of_ascii = (0..8).map(|high| {
+        let is_escaped = |low: &u8| !claim_text::is_kept(high << 4 | low);
+        let low: String = (0..16).filter(is_escaped).map(|low| char::from(HEX.as_bytes()[usize::from(low)])).collect();
+        escape(&high.to_string(), &low)
+    });
+    let next = escape("89AB", HEX);
+    let begins = [
+        (escape("C", "23456789ABCDEF"), 1),
+        (escape("D", HEX), 1),
+        ([escape("E", "0"), escape("AB", HEX)].concat(), 1),
+        (escape("E", "123456789ABCEF"), 2),
+        ([escape("E", "D"), escape("89", HEX)].concat(), 1),
+        ([escape("F", "0"), escape("9AB", HEX)].concat(), 2),
+        (escape("F", "123"), 3),
+        ([escape("F", "4"), escape("8", HEX)].concat(), 2),
+    ];
+    let of_others = begins.into_iter().map(|(begin, more)| [begin, next.repeat(more)].concat());
+    let characters: Vec<Vec<ByteSet>> = std::iter::once(vec![kept]).chain(of_ascii).chain(of_others).collect();
+    let character =
+        |bytes: Vec<ByteSet>| move |texts: &mut Automaton| bytes.into_iter().for_each(|bytes| texts.then(bytes));
+    texts.repeated(|texts| texts.either(characters.into_iter().map(character)));
 }
 
 /// One of these texts.
