@@ -2,7 +2,7 @@
 //! known. Must not know which are known: the run decides that.
 
 use super::alike::place;
-use super::known::{MAX_NAMED, MAX_READS, has_all};
+use super::known::{MAX_NAMED, MAX_READS, has_all, lookups};
 use crate::plan::tree::{DecidedBy, Guard, GuardId, Read, ReadAction, ReadId, ServiceCall, Space, SpaceId, Want};
 use std::collections::BTreeSet;
 
@@ -12,7 +12,10 @@ pub fn mark(reads: &mut [Read], spaces: &[Space], guards: &[Guard], calls: &[Ser
     if !calls.is_empty() || reads.len() > MAX_READS {
         return false;
     }
-    let may_be_known: Vec<bool> = reads.iter().map(|read| may_be_known(reads, read)).collect();
+    // If what guards look up were known sooner, less of their wave would be read, and a later wave might read it again.
+    let of_guards: BTreeSet<ReadId> = guards.iter().flat_map(lookups).collect();
+    let may_be_known: Vec<bool> =
+        (0..reads.len()).map(|id| !of_guards.contains(&id) && may_be_known(reads, &reads[id])).collect();
     if !may_be_known.contains(&true) {
         return false;
     }
@@ -24,7 +27,12 @@ pub fn mark(reads: &mut [Read], spaces: &[Space], guards: &[Guard], calls: &[Ser
     for id in ids {
         let read = &reads[id];
         let is_below_links = || is_within(read.space, &of_links, spaces);
-        if read.wave == 1 || keeps_to_wave(read) || is_below_links() || waits_for_rows(read.guard, guards) {
+        if read.wave == 1
+            || of_guards.contains(&id)
+            || keeps_to_wave(read)
+            || is_below_links()
+            || waits_for_rows(read.guard, guards)
+        {
             continue;
         }
         let after: BTreeSet<ReadId> =

@@ -105,7 +105,7 @@ fn widen_needs(reads: &mut [Read], names: &[Vec<&str>]) {
 }
 
 /// The look-ups of a guard.
-fn lookups(guard: &Guard) -> impl Iterator<Item = ReadId> {
+pub fn lookups(guard: &Guard) -> impl Iterator<Item = ReadId> {
     let of_demand = |decided: &DecidedBy| match decided {
         DecidedBy::Rows { lookups, .. } => lookups.iter().flatten().copied().collect(),
         DecidedBy::Caller | DecidedBy::Later => Vec::new(),
