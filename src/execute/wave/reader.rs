@@ -1,4 +1,4 @@
-//! Reads of a wave in, what their rows request out; and what they found, into the state. Must not make calls.
+//! The reads of a wave in, the requests of their rows out. It also stores what the reads found. Must not make calls.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::page::bound::PageBound;

@@ -21,7 +21,7 @@ pub fn mark(reads: &mut [Read], spaces: &[Space], guards: &[Guard], calls: &[Ser
     }
     let of_links: Vec<SpaceId> =
         reads.iter().filter(|read| !read.elements().is_empty()).filter_map(Read::opens).collect();
-    // What a read waits for is in an earlier wave, but perhaps behind it in the list.
+    // A read comes after those that it waits for: by their waves, not always by their places in the list.
     let mut ids: Vec<ReadId> = (0..reads.len()).collect();
     ids.sort_by_key(|id| reads[*id].wave);
     for id in ids {

@@ -17,7 +17,7 @@ const fn without(set: &AsciiSet, signs: [u8; 7]) -> AsciiSet {
     set.remove(a).remove(b).remove(c).remove(d).remove(e).remove(f).remove(g)
 }
 
-/// Whether a byte of a claim stands in a key as it is.
+/// Whether a key has a byte of a claim unescaped.
 pub fn is_kept(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || OWN.contains(&byte)
 }
