@@ -35,8 +35,8 @@ impl Waiting {
         let mut process = Process::start(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]));
         let line = process.wait_for("http://");
         let url = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap().trim_end_matches('/');
-        // The server that waits closes its connections before the API begins. A browser repeats what it has sent over
-        // one of them meanwhile, and this client does not.
+        // The waiting server closes its connections before the API begins. A browser repeats a request whose connection
+        // closes, and this client does not.
         let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
         let url = url.to_owned();
         Self { process, client, url, schema, _directory: directory }

@@ -107,8 +107,8 @@ pub const GATES: [(&str, TakenGate); 30] = [
 ];
 
 impl TakenGate {
-    /// Where the search for a world that misses it begins: a little before the first seed of all that does, where that
-    /// is far. So a search is short. If worlds become others, it goes on from there.
+    /// The seed where the search for a world that misses the gate begins. Few worlds miss these gates, so it begins a
+    /// little before the first one that does. If worlds change, the search goes on from there.
     pub fn first_seed(self) -> u64 {
         match self {
             Self::Tokens => 155,

@@ -69,8 +69,8 @@ impl Authenticator {
         self.known.is_some()
     }
 
-    /// What a request shows. A token in its address is not read, because logs and histories keep addresses. The log
-    /// of `keyfold dev` warns of the first one.
+    /// What a request shows. A token in its address is not read: logs and histories keep addresses. `keyfold dev` logs
+    /// one warning about it.
     pub fn credentials<'r>(&self, request: &'r Parts) -> Result<Credentials<'r>, SignInFault> {
         let query = request.uri.query().unwrap_or_default();
         let names = || query.split('&').filter_map(|pair| pair.split('=').next());

@@ -109,17 +109,25 @@ fn templates() -> impl Strategy<Value = Template> {
     })
 }
 
+/// Finds the value of a name.
+fn values_by_name(values: &Values) -> impl Fn(&str) -> Option<Value> + '_ {
+    |name| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone())
+}
+
+/// A text in the case that keys have it in.
+fn fold(kind: &ValueType, text: &str) -> String {
+    kind.case().map_or(text.to_owned(), |case| case.fold(text).into_owned())
+}
+
 fn key(template: &Template, values: &Values) -> String {
-    let of = |name: &str| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-    template.render(&of).unwrap().unwrap()
+    template.render(&values_by_name(values)).unwrap().unwrap()
 }
 
 /// The values that a key has of its fields: in one case, where it has them in one.
 fn folded(template: &Template, values: &Values) -> Fields {
-    let of = |name: &str| values.iter().find(|(field, _)| *field == name).unwrap().1.clone();
-    let of = |name: &str| match template.case_of(name) {
-        Some(case) => Value::from(case.fold(of(name).as_str().unwrap())),
-        None => of(name),
+    let of = |name: &str| match (template.case_of(name), values_by_name(values)(name).unwrap()) {
+        (Some(case), value) => Value::from(case.fold(value.as_str().unwrap())),
+        (None, value) => value,
     };
     let names = template.parts.iter().filter_map(|part| match part {
         Part::Placeholder { value: ValueType::Spread(_), .. } | Part::Literal(_) => None,
@@ -142,7 +150,7 @@ fn mixed(values: &Values, others: &Values, is_kept: impl Fn(usize, &str) -> bool
 
 /// The shard's number, if the template has one.
 fn shard(template: &Template, values: &Values) -> Option<Value> {
-    template.spread().and_then(|_| values.iter().find(|(name, _)| *name == SHARD).map(|(_, value)| value.clone()))
+    template.spread().and_then(|_| values_by_name(values)(SHARD))
 }
 
 proptest! {
@@ -254,10 +262,7 @@ proptest! {
                 continue;
             }
             let changed = mixed(&values, &others, |_, name| name != field);
-            let text = |values: &Values| {
-                let text = values.iter().find(|(name, _)| name == field).unwrap().1.as_str().unwrap().to_owned();
-                value.case().map_or(text.clone(), |case| case.fold(&text).into_owned())
-            };
+            let text = |values: &Values| fold(value, values_by_name(values)(field).unwrap().as_str().unwrap());
             prop_assert_eq!(key(&template, &values).cmp(&key(&template, &changed)), text(&values).cmp(&text(&changed)));
         }
     }
@@ -274,10 +279,7 @@ proptest! {
         if !ends || template.runs_on(parts) {
             return Ok(());
         }
-        let beginning = |values: &Values| {
-            let of = |name: &str| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-            template.render_parts(parts, &of).unwrap().unwrap()
-        };
+        let beginning = |values: &Values| template.render_parts(parts, &values_by_name(values)).unwrap().unwrap();
         let text = beginning(&values);
         if key(&template, &mixed).starts_with(&text) {
             prop_assert_eq!(beginning(&mixed), text);
@@ -291,10 +293,9 @@ proptest! {
     ) {
         let Some(Part::Placeholder { field, value: kind, .. }) = template.parts.get(parts) else { return Ok(()) };
         let Some(text) = others[from].1.as_str().filter(|_| form::is_free_text(kind)) else { return Ok(()) };
-        let of = |name: &str| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-        let fold = |text: &str| kind.case().map_or(text.to_owned(), |case| case.fold(text).into_owned());
+        let of = values_by_name(&values);
         let prefix: String = text.chars().take(length).collect();
-        let begins = fold(of(field).unwrap().as_str().unwrap()).starts_with(&fold(&prefix));
+        let begins = fold(kind, of(field).unwrap().as_str().unwrap()).starts_with(&fold(kind, &prefix));
         let (text, exact) = template.render_begins_with(parts, &prefix, &of).unwrap().unwrap();
         let is_found = key(&template, &values).starts_with(&text);
         prop_assert!(is_found || !begins, "{} misses a key", text);
@@ -305,24 +306,22 @@ proptest! {
     fn prefixes_miss_no_key(
         template in templates(), values in values(), others in values(), parts in 0_usize..7, length in 0_usize..4
     ) {
-        let of = |name: &str| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
+        let of = values_by_name(&values);
         let key = key(&template, &values);
         prop_assert!(key.starts_with(&template.render_parts(parts, &of).unwrap().unwrap()));
         let Some(Part::Placeholder { field, value: kind, .. }) = template.parts.get(parts) else { return Ok(()) };
         if !form::is_free_text(kind) && !matches!(kind, ValueType::Date) {
             return Ok(());
         }
-        let fold = |text: &str| kind.case().map_or(text.to_owned(), |case| case.fold(text).into_owned());
         let prefix: String = of(field).unwrap().as_str().unwrap().chars().take(length).collect();
         let (text, exact) = template.render_begins_with(parts, &prefix, &of).unwrap().unwrap();
         prop_assert!(key.starts_with(&text));
         // An exact text finds another value in the same place iff that value begins with the prefix.
-        let both = values.iter().zip(&others);
-        let changed: Values = both.map(|(value, other)| if value.0 == field { other } else { value }.clone()).collect();
+        let changed = mixed(&values, &others, |_, name| name != field);
         let is_of_field = |part: &&Part| matches!(part, Part::Placeholder { field: other, .. } if other == field);
         let once = template.parts.iter().filter(is_of_field).count() == 1;
         if exact && once {
-            let has_prefix = |value: &Value| fold(value.as_str().unwrap()).starts_with(&fold(&prefix));
+            let has_prefix = |value: &Value| fold(kind, value.as_str().unwrap()).starts_with(&fold(kind, &prefix));
             let begins = changed.iter().any(|(name, value)| name == field && has_prefix(value));
             prop_assert_eq!(self::key(&template, &changed).starts_with(&text), begins);
         }
